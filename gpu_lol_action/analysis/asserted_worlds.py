@@ -9,7 +9,9 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.domain.patterns import regex
 
 # The leading line feed lets the expression engine leap from line to line.
-_ASSERTED = regex(r"\n[ \t]*assert[ \t]+[^#\n]{0,80}world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE)
+_ASSERTED = regex(
+    r"\n[ \t]*assert[ \t]+[^#\n]{0,80}(?<!parallel_)world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE
+)
 _BRANCH = regex(r"[ \t]{0,80}(?:if|elif|else|except)\b")
 BEFORE = 4000
 """Characters in which the line that a statement stands under is looked for."""

@@ -53,7 +53,7 @@ _NAMES_STEP = regex(
 
 _TRAINING_OPTION = regex(
     r"(?:^|\.)(?:lr|learning_rate|base_lr|(?:per_device_)?train_batch_size|num_train_epochs|total_epochs|max_train_steps|warmup_steps"
-    r"|gradient_accumulation_steps|ppo_mini_batch_size)$"
+    r"|(?:num_|max_|n_|nb_|train_)?epochs|weight_decay|gradient_accumulation_steps|ppo_mini_batch_size)$"
 )
 
 # A pipeline warms up as well (`--num_inference_steps 20 --warmup_steps 1`).

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.command_verbs import is_told_to_train
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
 from gpu_lol_action.analysis.paths import Form
@@ -28,8 +29,15 @@ _CONVERTERS = frozenset({"coremltools", "onnx_coreml", "tf2onnx", "tensorflowjs"
 
 
 def computing_runs(checkout: Checkout) -> tuple[Run, ...]:
-    """Return the documented commands whose program computes on a card, in the order in which a reader meets them."""
-    return inferring_runs(checkout, _computes)
+    """Return the documented commands whose program computes on a card, in the order in which a reader meets them.
+
+    Those that are told what only a training takes leave its steps to a library which is not here.
+    """
+    found = inferring_runs(checkout, _computes)
+    told = [run.command is not None and is_told_to_train(run.command) for run in found]
+    return tuple(
+        replace(run, behavior=Behavior.TRAINS) if is_told else run for run, is_told in zip(found, told, strict=True)
+    )
 
 
 def inferring_runs(checkout: Checkout, infers: Callable[[Checkout, Source], bool]) -> tuple[Run, ...]:

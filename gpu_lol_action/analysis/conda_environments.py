@@ -16,6 +16,7 @@ from gpu_lol_action.domain.patterns import regex
 _CREATES = regex(
     r"\b(?:conda|mamba|micromamba)\s+(?:env\s+)?(?:create|update)\b[^\n|;&`]{0,100}?\s(?:-f|--file)[ =]\s?[\"']?([\w./-]{1,200}\.ya?ml)\b"
 )
+_CREATES_ANY = regex(r"\b(?:conda|mamba|micromamba)\s{1,4}env\s{1,4}(?:create|update)\b")
 _LISTS = regex(r"(?:^|\n)dependencies[ \t]*:[ \t]*(?:#[^\n]*)?\r?\n")
 _OF_CONDA = regex(r"(?:^|\n)channels[ \t]*:|\n[ \t]*-[ \t]*(?:pip[ \t]*:|python\b)")
 
@@ -29,7 +30,15 @@ def environments(checkout: Checkout) -> tuple[Source, ...]:
         return usual
     at_root = (source for source in others if source.depth == 0)
     chosen = next((s for s in _created(checkout) if s in others), None) or next(at_root, None)
+    chosen = chosen or _beside_its_script(checkout, others)
     return (*usual, chosen) if chosen is not None else usual
+
+
+def _beside_its_script(checkout: Checkout, others: list[Source]) -> Source | None:
+    """Return the only file beside a script that creates an environment of a file whose name it holds in a variable."""
+    scripts = [s for s in checkout.of(Form.SHELL) if s.mentions(" env ") and _CREATES_ANY.search(s.text)]
+    beside = [source for source in others if any(source.folder == script.folder for script in scripts)]
+    return beside[0] if len(beside) == 1 else None
 
 
 def _is_environment(source: Source) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gpu_lol_action.analysis.checkout import Source
@@ -28,6 +29,9 @@ BROKEN = "not valid JSON or YAML, so not understood, or only up to the fault"
 BROKEN_TABLE = "not valid TOML, so not understood"
 _TABLE = regex(r"\s*\[{1,2}\s*([\w.\"' -]{1,200}?)\s*\]{1,2}\s*(?:#.*)?$")
 _KEY = regex(r"\s*[\"']?([\w.-]{1,100})[\"']?\s*=")
+_NUMBER = regex(r"\d{1,12}(?:\.\d{1,12})?")
+_LEARNING = frozenset({"train", "training"})
+_JUDGING = ("test", "val", "eval", "valid", "validation", "testing", "dev", "infer", "inference", "evaluation")
 _QUOTED = regex(r'"((?:[^"\\]|\\.)*)"')
 
 
@@ -59,7 +63,23 @@ def _read(source: Source) -> tuple[Setting, ...]:
         return ()
     if not source.effort.take_settings(source.path, len(source.text)):
         return ()
-    return tuple(_bounded(_READERS[source.form](source)))
+    return _with_learned(tuple(_bounded(_READERS[source.form](source))))
+
+
+def _with_learned(settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
+    """Return the settings, and what stands under a key for training beside another number for testing, under that key itself.
+
+    ``BATCH_SIZE: {TRAIN: 5, TEST: 1}`` is a batch of 5.
+    """
+    learned = [s for s in settings if s.key in _LEARNING and "." in s.path and _NUMBER.fullmatch(s.text)]
+    paths = {s.path for s in settings} if learned else set()
+    above = {s: s.path.rpartition(".")[0] for s in learned}
+    said = [
+        replace(s, key=path.rpartition(".")[2], path=path)
+        for s, path in above.items()
+        if path not in paths and any(f"{path}.{other}" in paths for other in _JUDGING)
+    ]
+    return (*settings, *said)
 
 
 def fold_key(key: str) -> str:

@@ -26,14 +26,14 @@ from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.script_metadata import script_packages
 from gpu_lol_action.analysis.shown_lists import for_shown, without_clients, without_watchers
 from gpu_lol_action.analysis.shown_programs import is_shown
+from gpu_lol_action.analysis.told_lists import find_list, list_at, told_lists
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 _BASE = frozenset({"base", "main", "core", "common", "runtime", "prod", "production", "default", "app", "train", "training",
                    "gpu", "cuda", "full", "all", "pip", "torch", "min", "minimal"})  # fmt: skip
 
-_EXTRA = regex(r"extra[-_]requirements\.txt")
-MAX_FILES = 40
+_EXTRA, MAX_FILES = regex(r"extra[-_]requirements\.txt"), 40
 
 
 @record(frozen=True, slots=True)
@@ -70,11 +70,11 @@ def lists_of(checkout: Checkout) -> Lists:
         found += as_versions(file.declared) if has_own and is_export(file.declared) else file.declared
         options += file.options
         included = [option.value for option in file.options if option.kind == "include"]
-        named = [list_ for value in included if (list_ := _at(checkout, source.folder, value)) is not None]
+        named = [list_ for value in included if (list_ := list_at(checkout, source.folder, value)) is not None]
         _requirements(checkout, named, found, options)
     for source, project in projects:
         found += project.declared
-        named = [list_ for name in project.files if (list_ := _at(checkout, source.folder, name)) is not None]
+        named = [list_ for name in project.files if (list_ := list_at(checkout, source.folder, name)) is not None]
         _requirements(checkout, [f for f in named if not is_development(f.name)], found, options)
     if all(item.is_optional for item in found):
         hosted, named = hosted_lists(checkout, folders, commands)
@@ -137,6 +137,8 @@ def _chosen(
     below = without_watchers(for_shown([source for source in below if source.folder not in others], run))
     if not levels and below and not is_told:
         levels = [[source for source in below if source.depth == below[0].depth]]
+    if not levels and not is_told:
+        return [source for source in told_lists(checkout, commands) if source.folder not in others]
     found: list[Source] = []
     for level in without_clients(levels, run):
         found += _of_level(checkout, level, run, commands)
@@ -180,16 +182,6 @@ def _of_level(
     return base or list(level)
 
 
-def find_list(checkout: Checkout, command: InstallCommand, value: str) -> Source | None:
-    """Return the list that a command names: beside its document, at the root, or where its name is found."""
-    folder = command.evidence.path.rpartition("/")[0]
-    for base in dict.fromkeys([f"{folder}/{command.folder}", command.folder, folder, ""]):
-        found = _at(checkout, base, value)
-        if found is not None:
-            return found
-    return checkout.find_named(value)
-
-
 def _stem(source: Source) -> str:
     """Return what sets a list apart from its neighbors: ``requirements-gpu.txt`` gives ``gpu``."""
     bare = source.name.rpartition(".")[0]
@@ -210,11 +202,11 @@ def _requirements(checkout: Checkout, files: Sequence[Source], found: list[Decla
         own += read.own
         options += [option for option in read.options if option.kind in {"index", "links", "local"}]
         inner = [
-            named for value in read.values("include") if (named := _at(checkout, source.folder, value)) is not None
+            named for value in read.values("include") if (named := list_at(checkout, source.folder, value)) is not None
         ]
         pending = inner + pending
         for value in read.values("constraint"):
-            named = _at(checkout, source.folder, value)
+            named = list_at(checkout, source.folder, value)
             for item in read_requirements(named, is_optional=False).own if named is not None else ():
                 constraints.setdefault(package_name(item.requirement), item.requirement)
     found += [_constrained(item, constraints) for item in own]
@@ -293,8 +285,3 @@ def extras_of(text: str) -> list[str]:
     found = re.search(r"\[([\w,. -]+)\]", text)
     named = [part.strip() for part in found[1].split(",")] if found else []
     return [extra for extra in named if not is_desk_work(extra)]
-
-
-def _at(checkout: Checkout, folder: str, reference: str) -> Source | None:
-    path = joined(folder, reference)
-    return checkout.find(path) if path else None

@@ -36,13 +36,17 @@ _WITH_CARD = regex(
     rf"\b(?:GPU|graphics|video|NVIDIA)\s+cards?\s+(?:with|having)\s+(?:at\s+least\s+|about\s+)?[~≥>]?\s?{_SIZE}\b",
     re.IGNORECASE,
 )
+# "you should have eight 80G GPUs", "and a 48GB gpu", "32GB GPUs"
+_OF_GPUS = regex(rf"(?<![\w.]){_SIZE}\s+GPUs?\b(?!\s+(?:mem|RAM|VRAM))", re.IGNORECASE)
 # What can only be an amount that something takes or has to be there.
 _TELLING = (
-    # "on two 24GB GPUs", "on a single 48 GB GPU"
+    # "on two 24GB GPUs", "on a single 48 GB GPU", "supports a 12GB graphic card", "fits a 24GB card"
     regex(
-        rf"\b(?:on|with)\s+(?:just\s+|only\s+)?(?:(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+)?(?:consumer\s+)?{_SIZE}\s+GPUs?\b",
+        rf"\b(?:on|with|fits?|supports?)\s+(?:just\s+|only\s+)?(?:(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+)?(?:consumer\s+)?{_SIZE}\s+"
+        r"(?:GPUs?|(?:(?:graphics?|video|GPU|consumer)\s+)?cards?)\b",
         re.IGNORECASE,
     ),
+    regex(rf"(?<![A-Za-z0-9_.]){_SIZE}\s?的?显卡", re.IGNORECASE),
     _SIZED,
     # "4 GPUs, each with 80GB of VRAM", "2 GPUs each having at least 24 GB"
     regex(
@@ -51,6 +55,7 @@ _TELLING = (
     ),
     # "80GB*8 GPUs are required"
     regex(rf"(?<![\w.]){_SIZE}\s?[x×*]\s?\d{{1,2}}\s+GPUs?\b", re.IGNORECASE),
+    _OF_GPUS,
     # "35GiB VRAM per GPU", "Single GPU @ 48GB VRAM"
     regex(
         rf"(?<![\w.]){_SIZE}\s+(?:of\s+)?(?:VRAM|GPU[- ]memory)\s+(?:per|for\s+each|on\s+each)\s+(?:GPU|card)\b",
@@ -93,9 +98,9 @@ _TELLING = (
     regex(rf"\b{_SIZE}\s+of\s+RAM\s+(?:on|per|in)\s+(?:(?:a|the|one|each)\s+)?(?:single\s+)?GPU\b", re.IGNORECASE),
     _COMPARED,
 )
-_OF_CARDS = (_SIZED, _WITH_CARD)
+_OF_CARDS = (_SIZED, _WITH_CARD, _OF_GPUS)
 _ASKS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|nearly|roughly|uses?|used|using|usage|only|just(?=\s+\*{0,2}\d)|consum\w*|takes?|"
-                   r"occup\w*|fits?|less than|larger than|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
+                   r"occup\w*|fits?|within|less than|larger than|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
                    r"|[~≥>]|需要|至少|约|占用|只需|仅需", re.IGNORECASE)  # fmt: skip
 _DEMANDS = regex(
     r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*|or (?:more|larger))\b|≥|>=|需要|至少",
@@ -173,7 +178,11 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
             # More than a card holds is all cards' together, or, where no card is spoken of, the machine's.
             if size > ONE_CARD and (_OF_ALL_CARDS.search(line) or not _ON_CARDS.search(line)):
                 continue
-            if pattern in _OF_CARDS and not match[0].endswith(")") and NAMED_BEFORE.search(line[: match.start()]):
+            if (
+                pattern in _OF_CARDS
+                and not match[0].endswith(")")
+                and NAMED_BEFORE.search(line[: match.start()].rstrip(", "))
+            ):
                 continue  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
             if asks and 1 <= size <= 400 and size not in seen:
                 is_demanded = (is_listed or is_asked or bool(_DEMANDS.search(around))) and pattern is not _COMPARED

@@ -11,6 +11,8 @@ from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.notebooks import PROSE
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.texts import is_fence
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -30,11 +32,13 @@ _SENTENCE_END = regex(r"[.;!?]\s|。")
 _README = regex(r"readme(?:_en)?\.\w{2,4}", re.IGNORECASE)
 # What was done, not what could be: "were trained with", "Training was done on".
 _TRAINED = regex(
-    r"\b(?:pre-?|fine-?)?(?:trained|tuned)\b|\btraining\s+(?:has been|was|were|is|took|takes)\b", re.IGNORECASE
+    r"\b(?:pre-?|fine-?)?(?:trained|tuned)\b|\btraining\s+(?:has been|was|were|is|took|takes)\b|"
+    r"\bepochs?\s+of\s+(?:pre-?)?training\b|\bwe\s+(?:pre-?|fine-?)?(?:train|tune)\b",
+    re.IGNORECASE,
 )
 _ASKED = regex(r"\bhardware\b|\brequirements?\b", re.IGNORECASE)  # a heading over what a run needs
 _TRAINS = regex(
-    r"\btrain|\b(?:each|every|all)\s+(?:the\s+)?runs?\s+used\b|\bexperiments?\b[^.|]{0,30}\b(?:ran|run|conducted|performed|done)\b|\b(?:fine-?)?tun(?:es?\b|ing)|pre-?train|训练|微调",
+    r"\btrain|\bepochs?\b|\b(?:each|every|all)\s+(?:the\s+)?runs?\s+used\b|\bexperiments?\b[^.|]{0,30}\b(?:ran|run|conducted|performed|done)\b|\b(?:fine-?)?tun(?:es?\b|ing)|pre-?train|训练|微调",
     re.IGNORECASE,
 )
 _INFERS = regex(r"infer|generat|evaluat|\btest|sampl|demo\b|serv|deploy|推理|部署", re.IGNORECASE)
@@ -50,6 +54,9 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
 
     ``is_free``: nothing but the documentation says how many, so a statement elsewhere on training counts too.
     """
+    notebook = run.script if run.command is None and run.script and run.script.form is Form.NOTEBOOK else None
+    if notebook is not None and (between := _between_cells(notebook)) is not None:
+        return Finding("hardware.gpu_count", between.value, between.why, Confidence.LOW, between.evidence)
     stated = [f for f in documented.detect(checkout, run) if f.field == "documented.gpu_count"]
     stated = [f for f in stated if not _is_said_where(checkout, f, _DENIED)]
     certain = [f for f in stated if not _is_said_where(checkout, f, _CONDITION)]
@@ -59,6 +66,19 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
     if found is None:
         return None
     return Finding("hardware.gpu_count", found.value, found.why, Confidence.LOW, found.evidence)
+
+
+def _between_cells(notebook: Source) -> Finding | None:
+    """Return the count that a notebook's author says between its cells, of a card's kind before one of "GPUs" alone; None without one."""
+    found: list[Finding] = []
+    for number, line in enumerate(notebook.text.split("\n"), 1):
+        said = line.removeprefix(PROSE)
+        if said == line or _CONDITION.search(said) or _DENIED.search(said) or _tells_of_inference(said):
+            continue
+        where = Evidence(notebook.path, notebook.code.line_of_file(number) if notebook.code is not None else number)
+        counts = (f for f in documented.statements_of(said, "", where) if f.field == "documented.gpu_count")
+        found += [each for f in counts if int((each := _per_machine(f)).value) in _OF_MACHINES]
+    return max(found, key=lambda finding: finding.confidence, default=None)
 
 
 def _chosen(checkout: Checkout, run: Run, stated: list[Finding], *, is_free: bool) -> Finding | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases
+from gpu_lol_action.analysis.html_tables import html_rows
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -30,12 +31,15 @@ _CARDS_HEADER = regex(
 _SPEED_HEADER = regex(
     r"throughput|FPS\b|latency|speed|(?:images?|imgs?|tokens?|samples?|frames?|it)\s?/\s?s", re.IGNORECASE
 )
+# How long an epoch took is told of a training, which was done on these cards.
+_EPOCH_HEADER = regex(r"\bepochs?\b|\btime[- ]to[- ]train|\btrain(?:ing)?[- ]time", re.IGNORECASE)
 # Frames per second beside memory are of a network that runs, unless the table tells of its training, too (a schedule, epochs).
 _RUN_HEADER = regex(r"\bFPS\b|frames?\s?/\s?s|\blatency\b|\binf(?:erence)?\.?\s(?:time|speed)", re.IGNORECASE)
 _TRAINED_HEADER = regex(r"\btrain|\bschd|\bsched|\bepoch|\biter|\bLR\b", re.IGNORECASE)
 # Beside the number of processors, or under the name of a cloud's machine, "memory" is the machine's.
 _OF_MACHINES = regex(r"\bv?CPUs?\b|\bcores\b|instance", re.IGNORECASE)
 MAX_ROWS = 40
+MAX_NAME = 60
 
 
 @record(frozen=True, slots=True)
@@ -59,9 +63,10 @@ class TableCard:
 
 
 def table_figures(lines: Sequence[str], heading_of: Sequence[str]) -> Iterator[TableFigure]:
-    """Yield memory figures of all pipe tables. ``heading_of`` is the heading over each line."""
+    """Yield memory figures of all tables. ``heading_of`` is the heading over each line."""
     for header, cells, line, begin in _rows(lines):
-        yield from _row(header, cells, line, heading_of[begin])
+        figures = list(_row(header, cells, line, heading_of[begin]))
+        yield from figures or _sideways(header, cells, line)
 
 
 def table_cards(lines: Sequence[str]) -> Iterator[TableCard]:
@@ -69,13 +74,13 @@ def table_cards(lines: Sequence[str]) -> Iterator[TableCard]:
     for header, cells, line, _ in _rows(lines):
         for column, cell in zip(header, cells, strict=False):
             if cell and _CARDS_HEADER.fullmatch(column):
-                is_measured = any(_SPEED_HEADER.search(name) for name in header)
+                is_measured = any(map(_SPEED_HEADER.search, header)) and not any(map(_EPOCH_HEADER.search, header))
                 for phrase in card_phrases(cell):
                     yield TableCard(phrase, column, line, is_measured)
 
 
 def _rows(lines: Sequence[str]) -> Iterator[tuple[list[str], list[str], int, int]]:
-    """Yield each row of all pipe tables: the head's cells, its own, its line, and the index of the head's line."""
+    """Yield each row of all tables, those in HTML last: the head's cells, its own, its line, and the index of the head's line."""
     number = 0
     while number + 1 < len(lines):
         if "|" in lines[number] and _RULE.match(lines[number + 1][:400]):
@@ -87,6 +92,8 @@ def _rows(lines: Sequence[str]) -> Iterator[tuple[list[str], list[str], int, int
             number = body
         else:
             number += 1
+    for row in html_rows(lines):
+        yield row.header, row.cells, row.line, row.begin
 
 
 def _cells(line: str) -> list[str]:
@@ -119,6 +126,17 @@ def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterat
             label = named if says[index] else f"{named} {column}"
             label = f"{label} (inference)" if is_run else label
             yield TableFigure(size, " ".join(label.split()), line, cells[0])
+
+
+def _sideways(header: list[str], cells: list[str], line: int) -> Iterator[TableFigure]:
+    """Yield the figures of a row that itself is called memory, one for what each column is named (models, settings)."""
+    name = cells[0] if cells else ""
+    if not _says_memory(name, of_machines=False) or _OTHER_HEADER.search(name) or len(name) > MAX_NAME:
+        return
+    for column, cell in zip(header[1:], cells[1:], strict=False):
+        size = _size(cell, name)
+        if size is not None and 1 <= size <= 2000:
+            yield TableFigure(size, " ".join(f"{column} {name} {cell}".split()), line, column)
 
 
 def _says_memory(head: str, *, of_machines: bool) -> bool:

@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_comman
 from gpu_lol_action.analysis.launch_tools import INTERFACES
 from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.linked_configs import linked_config
+from gpu_lol_action.analysis.moved_folders import found_there, is_outside
 from gpu_lol_action.analysis.option_aliases import by_long_names
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
@@ -96,7 +97,7 @@ def documented_runs(checkout: Checkout) -> list[Run]:
     found = []
     for command in launch_commands(checkout):
         script = _script(checkout, command)
-        if quotes_task(checkout, command.said):
+        if quotes_task(checkout, command.said) or is_outside(checkout, command.evidence.path, command.folder):
             continue
         if script is not None or not is_elsewhere(checkout, command):
             found.append(Run(Behavior.TRAINS, command.evidence, command, script, (), command.options))
@@ -166,7 +167,7 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     word = script.name.rpartition(".")[0] if script is not None else ""
     names = (*command.configs, *_without_ending(checkout, command))
     found = hydra_named(checkout, command.options, script)
-    found += [source for name in names if (source := _config(checkout, name, word)) is not None]
+    found += [source for name in names if (source := _config(checkout, command, name, word)) is not None]
     configs = tuple(source for source in dict.fromkeys(found) if source is not script)
     behavior = Behavior.NEITHER
     if script is not None and script.code is not None:
@@ -229,16 +230,20 @@ def _named_program(checkout: Checkout, command: LaunchCommand) -> Source | None:
         family = [source for source in checkout.of(Form.PYTHON) if pattern.fullmatch(source.path)]
         trains = [source for source in family if program_behavior(checkout, source) is Behavior.TRAINS]
         return next(iter(trains or family), None)
+    if command.folder and (there := found_there(checkout, command.evidence.path, command.folder, target)) is not None:
+        return there
     own = command.evidence.path.rpartition("/")[0]
     beside = checkout.find(plain_path(f"{own}/{target}")) if own else None
     return checkout.find(plain_path(target)) or beside or checkout.find_named(target)
 
 
-def _config(checkout: Checkout, name: str, word: str) -> Source | None:
+def _config(checkout: Checkout, command: LaunchCommand, name: str, word: str) -> Source | None:
     """Return the configuration that a word names; a program counts only where it merely assigns."""
     if 0 < name.count("$") <= MAX_PLACES and "/" in name:
         return family_of(checkout, name, word)
-    source = checkout.find_named(name.partition(":")[0])
+    path = name.partition(":")[0]
+    there = found_there(checkout, command.evidence.path, command.folder, path) if command.folder else None
+    source = there or checkout.find_named(path)
     if source is None or source.code is None:
         return source
     if source.code.has_main or (len(source.code.imports) > MOST_IMPORTS and _MAKES.search(source.text)):

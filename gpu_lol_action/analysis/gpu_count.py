@@ -50,6 +50,7 @@ _OVER_ALL_MACHINES = frozenset({"num_processes"})
 _SPREADS = frozenset({
     "init_process_group", "DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "fully_shard",
     "Accelerator", "Fabric", "device_count", "init_distributed", "init_distributed_mode", "init_device_mesh", "GPipe",
+    "ddp_init_group", "DistributedOptimizer", "DistributedGradientTape",  # SpeechBrain's, Horovod's
 })  # fmt: skip
 # What takes all GPUs of the machine without being told.
 _TAKES_ALL = frozenset({"DataParallel", "pmap", "MirroredStrategy", "MultiWorkerMirroredStrategy", "multi_gpu_model", "local_device_count", "spawn",

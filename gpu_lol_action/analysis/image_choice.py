@@ -14,14 +14,15 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image, image_contents
 from gpu_lol_action.estimation.image_python import of_image, python_inside
-from gpu_lol_action.estimation.package_pairs import allows, is_on_jax_page, pinned
+from gpu_lol_action.estimation.package_pairs import allows, is_on_jax_page, pinned, specifier_of, with_jaxlib
 from gpu_lol_action.estimation.torch_companions import beside_torch
 from gpu_lol_action.estimation.wheel_links import fitting_link, of_any_cuda
 from gpu_lol_action.estimation.wheel_ranges import Replaced, best_python, replaced
 
 _OVER_TORCH = frozenset({"transformers", "lightning", "pytorch-lightning", "diffusers", "accelerate", "timm", "peft"})
 _TENSORFLOW = frozenset({"tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu", "tensorflow-cpu"})
-_HOLDS_TENSORFLOW_1 = regex(r"(?:^|/)tensorflow:(?:1\.\d|[\w.]{1,20}-tf1-)")
+# Of NVIDIA's, those of before 2020 hold it without saying so.
+_HOLDS_TENSORFLOW_1 = regex(r"(?:^|/)tensorflow:(?:1\.\d|[\w.]{1,20}-tf1-|1[789]\.\d\d-py)")
 _NVIDIA_BUILT = frozenset({"apex", "transformer-engine", "megatron-core", "megatron-lm"})
 _SERVES_BY_VLLM = frozenset({"vllm"})
 
@@ -105,9 +106,13 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
         swapped += [built] if built is not None else []
         wanted = built.nearest if built is not None else asked
         requirement, note = _on_a_card(wanted, is_alone="torch" not in names) if is_gpu else (wanted, "")
+        requirement = with_jaxlib(requirement, names)
         notes += [note] if note else []
         name = package_name(requirement)
-        if name == "jaxlib" and "jax" in names and not pinned(requirement[6:]):
+        if name == "jaxlib" and "jax" in names:
+            if not (version := pinned(specifier_of([requirement], "jaxlib"))):
+                continue
+            kept.append(f"jaxlib=={version}")  # its extras are those of jax, and its page has all
             continue
         if image.image.startswith(("paddlepaddle/", "nvcr.io/nvidia/paddlepaddle")) and name == "paddlepaddle":
             continue  # the CPU build would replace the image's
@@ -115,6 +120,8 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
             continue
         if name in _TENSORFLOW and _HOLDS_TENSORFLOW_1.search(image.image):
             continue  # pip has no wheel of 1 for its Python, or one for another CUDA than the image's
+        if requirement == "keras" and _HOLDS_TENSORFLOW_1.search(image.image):
+            requirement = "keras<2.4"  # later ones are of TensorFlow 2
         other = replaced(requirement, python) if python else None
         if other is not None:
             swapped.append(other)

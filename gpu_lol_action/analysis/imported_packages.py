@@ -10,9 +10,10 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cython_extensions import extension_names
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
-from gpu_lol_action.analysis.import_graph import imported_at_once
+from gpu_lol_action.analysis.import_graph import imported_at_once, imported_unguarded
 from gpu_lol_action.analysis.import_names import is_known, is_standard, modules_meant, package_of
 from gpu_lol_action.analysis.install_sources import SERVERS
+from gpu_lol_action.analysis.node_packs import pack_of
 from gpu_lol_action.analysis.outer_packages import without_outer
 from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.paths import Form
@@ -54,6 +55,12 @@ _GUARD = regex(r"\nif\s{1,3}\(?__name__\s{0,3}==")
 # One build of many, for one card, one Python: not what an import asks for.
 _IS_WHEEL = regex(r"@\s?https?://")
 _LEAST_COMPLETE = 4
+# What other packages of nearly every list bring, and authors leave out for that.
+_COMES_ALONG = frozenset({
+    "numpy", "pillow", "packaging", "typing-extensions", "requests", "tqdm", "pyyaml", "tokenizers", "huggingface-hub", "safetensors", "fsspec",
+    "filelock", "psutil", "click", "six", "urllib3", "certifi", "jinja2", "werkzeug", "flask", "lightning-utilities", "azure-core", "protobuf",
+    "tensorboard", "python-dateutil", "attrs", "absl-py", "setuptools", "networkx", "sympy", "regex", "aiohttp", "httpx", "anyio", "starlette",
+})  # fmt: skip
 """Dependencies that a project's own list needs to be taken for complete: many research projects name two and mean twenty."""
 
 
@@ -81,9 +88,13 @@ def imported_packages(
         name = package_name(package)
         if package_name(item.module.split(".")[0]) in cloned:
             continue  # a list names its repository
-        # A library's own list is complete: beside its scripts, only its own extras add to it.
+        # A library's own list is complete: beside its scripts, only its own extras add to it, and what ends the run at its start.
         is_inside = is_complete and has_list and not _is_beside(checkout, run, source)
-        if is_inside and name not in extras:
+        if (
+            is_inside
+            and name not in extras
+            and (name in _COMES_ALONG or not _ends_without(checkout, run, source, item))
+        ):
             continue
         # Keras comes with TensorFlow, and brings none of it.
         brings = required - {"keras"} if name == "tensorflow" else required
@@ -127,6 +138,14 @@ def _fetched(checkout: Checkout, run: Run | None) -> frozenset[Source]:
     return frozenset(import_closure(checkout, script)) - imported_at_once(checkout, script)
 
 
+def _ends_without(checkout: Checkout, run: Run | None, source: Source, item: Import) -> bool:
+    """Whether the run ends as it starts without an import: its modules take it whatever happens, and a list that forgot it is no witness."""
+    script = run.script if run is not None else None
+    if script is None or item.is_lazy or item.is_optional:
+        return False
+    return source in imported_unguarded(checkout, script)
+
+
 def _is_beside(checkout: Checkout, run: Run | None, source: Source) -> bool:
     """Whether a program is the run's script, or stands beside it in a folder of scripts that is no package."""
     script = run.script if run is not None else None
@@ -159,6 +178,8 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
     if run is not None and script is None:
         script = client_of(checkout, run)
     closure = import_closure(checkout, script) if script is not None else ()
+    if script is not None and run is not None and run.command is None and (pack := pack_of(checkout)) is not None:
+        closure = tuple(dict.fromkeys((*closure, *import_closure(checkout, pack))))
     rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK) or _shown(checkout)
     if has_list and run is None:  # no GPU is needed; what is started is then each program at the root
         rest = [source for source in checkout.of(Form.PYTHON) if source.depth == 0 and is_started(checkout, source)]

@@ -40,6 +40,11 @@ _OF_PROSE = regex(
     r"(?:if|or|and|to|the|an?|with|for|using|via|is|are|you|will|should|then|from|in|of)[,.;:]?|.*[()\"“”].*",
     re.IGNORECASE,
 )
+# What introduces a command that a reader may leave out.
+_OPTIONAL = regex(
+    r"\s{0,12}(?:(?:[-*+]|\d{1,2}[.)])\s{1,4})?[\[(_*]{0,3}optional(?:ly)?\b(?!\s+dependenc)(?!.*(?:recommend|require|necess|need|environment|conda|venv|virtual))",
+    re.IGNORECASE,
+)
 _STRUCK = regex(r"~~[^~\n]{1,300}~~")
 # The reader of notebooks writes `#` before a magic; one that its author commented out has a space after that.
 _MAGIC = regex(r"#(?:\s{2,})?[!%]\s*(.+)")
@@ -148,7 +153,7 @@ def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
 
 
 def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
-    heading, block, inside, previous = "", 0, False, 0
+    heading, block, inside, previous, is_optional = "", 0, False, 0, False
     for number, line in joined_lines(_without_struck(source.text)):
         if is_fence(line, is_code=inside):
             inside = not inside
@@ -156,9 +161,14 @@ def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
             continue
         title = None if inside else _HEADING.match(line)
         if title is not None:
-            heading = title[1].strip()
+            heading, is_optional = title[1].strip(), False
             continue
-        if inside or _is_shown(line, is_rst=source.name.endswith(".rst")):
+        is_code = inside or _is_shown(line, is_rst=source.name.endswith(".rst"))
+        if not is_code and line.strip():
+            is_optional = _OPTIONAL.match(line[:400]) is not None
+        if is_optional:
+            continue
+        if is_code:
             block += not inside and number > previous + 2
             previous = number
             bare = line.strip().lstrip("$>%! ")

@@ -89,14 +89,14 @@ def main_dockerfiles(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
 
 
 def _is_of_a_sibling(checkout: Checkout, dockerfile: Source, run: Run | None) -> bool:
-    """Whether an image lies among the programs of one sub-project, and what is started in another: each has its own."""
+    """Whether an image lies above the programs of one sub-project, and what is started in another: each has its own."""
     script = run.script if run is not None else None
     levels = levels_of(checkout)
     if script is None or not (levels.of(script.path) and levels.of(dockerfile.path)):
         return False
     if script.path.partition("/")[0] == dockerfile.path.partition("/")[0] or _FOR_IMAGES.search(dockerfile.folder):
         return False
-    return any(source.folder == dockerfile.folder for source in checkout.of(Form.PYTHON))
+    return any(source.path.startswith(f"{dockerfile.folder}/") for source in checkout.of(Form.PYTHON))
 
 
 def _copied_in(checkout: Checkout, run: Run | None) -> tuple[str, ...]:

@@ -21,6 +21,16 @@ _MEANT = {
     "tinycudann": "git+https://github.com/NVlabs/tiny-cuda-nn.git#subdirectory=bindings/torch",
     "clip": "git+https://github.com/openai/CLIP.git", "groundingdino": "git+https://github.com/IDEA-Research/GroundingDINO.git",
 }  # fmt: skip
+# Builds of one night, which indexes keep for some months: the release that they led to.
+_OF_A_NIGHT = regex(
+    r"(tb|tf|tfp|tf-estimator)-nightly(?:-gpu)?\s*==\s*(\d+\.\d+(?:\.\d+)?)\.?(?:a|dev)(?:201\d|202[0-4])\d{4}"
+)
+_RELEASED = {
+    "tb": "tensorboard",
+    "tf": "tensorflow",
+    "tfp": "tensorflow-probability",
+    "tf-estimator": "tensorflow-estimator",
+}
 # Their versions are numbered otherwise than those of what was meant.
 _STUBS = frozenset({"clip", "sklearn", "apex", "detectron2", "opencv3", "pytorch-nightly", "tensorflow-mkl"})
 # No index has them: Python and CUDA as conda names them, and parts of a system that a list of everything installed holds.
@@ -29,7 +39,7 @@ _NOT_PUBLISHED = regex(
     r"conda(?:-(?:build|env|verify|package-(?:handling|streaming)|content-trust|token|repo-cli|index|libmamba-solver))?|clyent|"
     r"anaconda-(?:client|navigator|project|anon-usage|catalogs|cloud-(?:auth|cli))|navigator-updater|isaacgym|kaldi|colmap|xentropy-cuda-lib|dropout-layer-norm|fused-dense-lib|python-apt|unattended-upgrades|"
     r"dbus-python|systemd-python|python-debian|pycups|cupshelpers|brlapi|louis|apturl|screen-resolution-extra|launchpadlib|lazr-\w{1,20}|"
-    r"wadllib|ssh-import-id|pygobject|language-selector|ubuntu-(?:advantage-tools|drivers-common|pro-client)|command-not-found|cloud-init|ufw|xkit|usb-creator"
+    r"nvidia-dali-(?:tf-plugin-)?(?:nightly|weekly)[\w-]{0,20}|wadllib|ssh-import-id|pygobject|language-selector|ubuntu-(?:advantage-tools|drivers-common|pro-client)|command-not-found|cloud-init|ufw|xkit|usb-creator"
 )
 
 
@@ -39,6 +49,8 @@ def meant(requirement: str) -> str | None:
     ``sklearn`` and ``pytorch`` are stubs that refuse; ``pytorch-cuda`` is conda's; ``pprint`` needs no installation. One such
     line ends an installation as a whole.
     """
+    if night := _OF_A_NIGHT.fullmatch(requirement.replace("_", "-")):
+        return f"{_RELEASED[night[1]]}=={night[2]}"
     found = re.fullmatch(r"([A-Za-z0-9][\w.-]*)\s*((?:[<>=!~].*)?)", requirement)
     name = package_name(found[1]) if found else ""
     if found is None:

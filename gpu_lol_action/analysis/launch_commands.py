@@ -24,7 +24,6 @@ from gpu_lol_action.analysis.launch_tools import (
     inner_text,
     may_start,
     processes_of,
-    split_options,
     split_words,
     target_of,
     tool_of,
@@ -32,9 +31,12 @@ from gpu_lol_action.analysis.launch_tools import (
 )
 from gpu_lol_action.analysis.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
+from gpu_lol_action.analysis.moved_folders import found_there
+from gpu_lol_action.analysis.option_words import split_options
 from gpu_lol_action.analysis.paths import Form, form_of
+from gpu_lol_action.analysis.reading_order import by_mention, by_name
 from gpu_lol_action.analysis.server_images import put_entry_points
-from gpu_lol_action.analysis.shell_defaults import exported, handed_places
+from gpu_lol_action.analysis.shell_defaults import exported, handed_places, is_left_open
 from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.analysis.wrapped_commands import wrapped
 from gpu_lol_action.domain.finding import Evidence
@@ -46,7 +48,6 @@ MAX_DOCUMENTS = 60
 MAX_FOLLOWED = 3  # scripts that start scripts
 MAX_ENTERED = 200  # ways into scripts, each read anew with what it is handed
 MAX_SCRIPT = 64 * 1024  # characters
-MAX_MENTIONING = 256 * 1024  # characters of documentation in which each of thousands of scripts is looked for
 _CONFIG = regex(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
 _OWN_FOLDER = regex(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
 _TESTS = regex(r"\s*(?:(?:if|elif|while)\s+)?(?:!\s*)?(?:\[|test\s+[!-])")
@@ -66,7 +67,7 @@ class LaunchCommand:
 
     ``evidence`` is where the command stands, ``said`` where a reader is led to it: the document that names its script.
     ``is_divided``: it starts several processes, whether or not it says how many. ``is_background``: the next command is
-    started while it works (``&``).
+    started while it works (``&``). ``folder``: where the lines above it went (``cd``).
     """
 
     tool: str
@@ -83,6 +84,7 @@ class LaunchCommand:
     section: str = ""
     is_divided: bool = False
     is_background: bool = False
+    folder: str = ""
 
     @property
     def is_launcher(self) -> bool:
@@ -106,13 +108,13 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     found: list[LaunchCommand] = []
     seen: set[str] = set()
     documents, linked = documents_and_linked_pages(checkout)
-    for source in [*_by_name(documents)[:MAX_DOCUMENTS], *linked]:
+    for source in [*by_name(documents)[:MAX_DOCUMENTS], *linked]:
         for command in _of_source(checkout, source, seen):
             found.append(command)
             if len(found) >= MAX_COMMANDS:
                 return tuple(found)
     scripts = checkout.of(Form.SHELL, Form.DOCKERFILE, Form.YAML, Form.NOTEBOOK)
-    for source in _by_mention(scripts, documents):
+    for source in by_mention(scripts, documents):
         if source.path in seen:
             continue
         for command in (*_of_source(checkout, source, seen), *_of_jobs(checkout, source)):
@@ -208,17 +210,22 @@ def _starts_several(tool: str, options: Mapping[str, str]) -> bool:
 
 
 def _of_source(
-    checkout: Checkout, source: Source, seen: set[str], given: Mapping[str, str] = NOTHING, depth: int = 0
+    checkout: Checkout,
+    source: Source,
+    seen: set[str],
+    given: Mapping[str, str] = NOTHING,
+    depth: int = 0,
+    folder: str = "",
 ) -> Iterator[LaunchCommand]:
     """Yield a file's commands, each script that it starts in its place. ``seen`` collects the scripts that were entered."""
     request = machine_request(source)
     scripts = console_scripts(checkout)
-    for line in command_lines(source, given):
+    for line in command_lines(source, given, folder):
         if not may_start(line.text, scripts):
             continue
         command = parse_command(at_hand(checkout, line), line.variables, source, line.line, scripts)
         if command is not None:
-            yield _requested(replace(command, section=line.section), request)
+            yield _requested(replace(command, section=line.section, folder=line.folder), request)
         elif depth < MAX_FOLLOWED:
             yield from _led_to(checkout, source, line, seen, depth)
 
@@ -227,7 +234,8 @@ def _led_to(
     checkout: Checkout, source: Source, line: CommandLine, seen: set[str], depth: int
 ) -> Iterator[LaunchCommand]:
     """Yield the commands of the script that a line starts, with the line's variables and parameters put into them."""
-    own, runner, words = without_runners(split_words(substitute(line.text, line.variables)))
+    known = {name: value for name, value in line.variables.items() if not is_left_open(value)}
+    own, runner, words = without_runners(split_words(substitute(line.text, known)))
     lead = followed(words) if words else None
     if lead is None:
         return
@@ -235,7 +243,8 @@ def _led_to(
     if name.startswith("make:"):
         script, target = next((s for s in checkout.of(Form.SHELL) if is_makefile(s)), None), name[5:]
     else:
-        script, target = checkout.find_named(name), ""
+        there = found_there(checkout, source.path, line.folder, name) if line.folder else None
+        script, target = there or checkout.find_named(name), ""
     if script is None or script is source or script.form is not Form.SHELL or is_makefile(script) != bool(target):
         return
     given = {**exported(source.text, line.variables), **own, **handed_places(parameters[:20])}
@@ -245,7 +254,7 @@ def _led_to(
     if way in seen or len(seen) > MAX_ENTERED or len(script.text) > MAX_SCRIPT:
         return
     seen |= {script.path, way}
-    for command in _of_source(checkout, script, seen, given, depth + 1):
+    for command in _of_source(checkout, script, seen, given, depth + 1, line.folder):
         if not target or command.section == target or command.evidence.path != script.path:
             yield _requested(replace(command, said=said, section=line.section or command.section), request)
     handed = _handed_on(own, parameters) if request.gpus is None else request
@@ -268,30 +277,3 @@ def _requested(command: LaunchCommand, request: MachineRequest) -> LaunchCommand
     gpus = command.processes or request.gpus
     nodes = command.nodes if command.nodes > 1 else request.nodes or 1
     return replace(command, processes=gpus, nodes=nodes, is_divided=command.is_divided or (gpus or 0) > 1)
-
-
-def _by_name(documents: Sequence[Source]) -> tuple[Source, ...]:
-    """Return documents with the English README of each depth first; without their endings, so that `a.md` comes before `a-b.md`."""
-    names = {"readme.md": 0, "readme.rst": 0, "readme": 0, "readme_en.md": 0}
-
-    def place(source: Source) -> tuple[int, int, str, str]:
-        kind = names.get(source.name, 1 if source.name.startswith("readme") else 2)
-        return source.depth, kind, source.path.rpartition(".")[0], source.path
-
-    return tuple(sorted(documents, key=place))
-
-
-def _by_mention(scripts: Sequence[Source], documents: Sequence[Source]) -> list[Source]:
-    """Return scripts with those that documentation names first, in its order: a reader is told to start these."""
-    text = "\n".join(document.text for document in _by_name(documents))[:MAX_MENTIONING]
-    places = {source.path: text.find(source.path.rsplit("/", 1)[-1]) for source in scripts}
-    return sorted(
-        scripts,
-        key=lambda source: (
-            places[source.path] < 0,
-            places[source.path],
-            source.depth,
-            source.path.rpartition(".")[0],  # without its ending, so that `run.sh` comes before `run-large.sh`
-            source.path,
-        ),
-    )

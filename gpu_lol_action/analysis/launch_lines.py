@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.container_lines import container_lines, with_variab
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_texts import is_open_text, one_value, with_kept_texts
 from gpu_lol_action.analysis.launch_tools import TOOLS
+from gpu_lol_action.analysis.moved_folders import moved
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import entry_point
 from gpu_lol_action.analysis.shell_arithmetic import computed, counted
@@ -36,7 +37,9 @@ _HEADING = regex(r"^ {0,3}#{1,6}\s+(.{1,200})")
 _UNDERLINE = regex(r"^[=\-~^*\"]{3,}\s*$")
 _INLINE = regex(r"`{1,3}([^`\n]{6,300})`{1,3}")
 _STARTS = regex(
-    r"(?:\$ |[A-Z_]+=\S+ )*(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
+    r"(?:\$ |[A-Z_]+=\S+ )*(?:(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
+    # In a sentence a tool's name and verb may stand for it alone; what is to be typed goes on with options or a configuration.
+    r"|(?:ns-train|lerobot-train|fairseq-train|(?:llamafactory-cli|axolotl) train|tune run|swift (?:sft|pt|rlhf))\s(?=.{0,200}(?:\s--[a-z]|\.ya?ml\b)))"
 )
 # A tool with its option (`ns-train nerfacto --data x`): without one only its name is mentioned.
 _TOLD_AN_OPTION = regex(r"(?:\$ )?([a-z][\w-]{1,40})(?: [\w./:<>@-]{1,100}){0,4} --[a-z]")
@@ -70,16 +73,17 @@ _CONTROL = regex(r"^(?:do|then|else)\s+")
 
 @record(frozen=True, slots=True)
 class CommandLine:
-    """One joined line: its text and number, the shell variables known there, and its heading or Makefile target."""
+    """One joined line: its text and number, the shell variables known there, its heading or Makefile target, and the folder gone to."""
 
     text: str
     line: int
     variables: Mapping[str, str]
     section: str = ""
+    folder: str = ""
 
 
-def command_lines(source: Source, given: Mapping[str, str] = NOTHING) -> Iterator[CommandLine]:
-    """Yield what a file starts, in its order. ``given`` are variables and parameters that its caller sets."""
+def command_lines(source: Source, given: Mapping[str, str] = NOTHING, folder: str = "") -> Iterator[CommandLine]:
+    """Yield what a file starts, in its order. ``given`` are variables and parameters that its caller sets, ``folder`` is where it is started."""
     if source.form is Form.MARKDOWN:
         raw = _with_lost_marks(_shown_in_document(source))
     elif source.form is Form.DOCKERFILE:
@@ -93,7 +97,7 @@ def command_lines(source: Source, given: Mapping[str, str] = NOTHING) -> Iterato
         raw = _of_makefile(source)
     else:
         raw = with_kept_texts(with_taken_branches(_numbered(source), given))
-    yield from _joined(raw, given)
+    yield from _joined(raw, given, folder, is_each_alone=source.form is Form.NOTEBOOK or is_makefile(source))
 
 
 def is_makefile(source: Source) -> bool:
@@ -115,10 +119,12 @@ def _numbered(source: Source) -> Iterator[tuple[int, str]]:
     return enumerate(source.text.split("\n"), 1)
 
 
-def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> Iterator[CommandLine]:
-    """Yield lines with their continuations put together and their variables kept."""
+def _joined(
+    raw: Iterator[tuple[int, str, str]], given: Mapping[str, str], outer: str, *, is_each_alone: bool
+) -> Iterator[CommandLine]:
+    """Yield lines with their continuations put together, their variables and folder kept; ``is_each_alone``: no line moves the next."""
     variables: Mapping[str, str] = given
-    pending, start = "", 0
+    pending, start, folder, place = "", 0, outer, ""
     # What is still open where the file ends ends there, too: a last line may end with a backslash.
     for number, line, section in itertools.chain(raw, ((0, "", ""),)):
         if not pending:
@@ -149,9 +155,14 @@ def _joined(raw: Iterator[tuple[int, str, str]], given: Mapping[str, str]) -> It
             continue
         inner = _SHELL.fullmatch(joined)
         whole = _PIPED.sub(r"\1)", inner[1] if inner else joined)  # a pipe in what is asked for parts no commands
+        # Nobody who went out of the tree is told to come back: the next block of a document does.
+        if is_each_alone or section != place or (folder.startswith("..") and not whole):
+            folder, place = outer, section
         for part in re.split(r"&&|\|\||;|(?<!\|)\|(?!\|)", whole):
             if part.strip():
-                yield CommandLine(_CONTROL.sub("", part.strip()), start, variables, section)
+                yield CommandLine(_CONTROL.sub("", part.strip()), start, variables, section, folder)
+                folder = moved(folder, substitute(part.strip(), variables) if "$" in part else part.strip())
+        folder = outer if whole.startswith("(") else folder
 
 
 def _with_lost_marks(raw: Iterator[tuple[int, str, str]]) -> Iterator[tuple[int, str, str]]:

@@ -54,7 +54,9 @@ _LAUNCH_MODULES = {
 _NO_PROGRAMS = frozenset({"pip", "venv", "ipykernel", "pytest", "http.server", "unittest", "build", "twine", "nltk.downloader",
                           "spacy", "coverage", "pre_commit", "virtualenv", "ensurepip", "json.tool", "site"})  # fmt: skip
 _PYTHON = regex(r"i?python(?:3(?:\.\d+)?)?")
+_FLAGS = regex(r"-[bBdEiIOPqsSuv]{1,6}m?")  # of the interpreter, which a module may follow in the same word: `-um`
 _MODULE = regex(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+")
+_PROGRAM = regex(r"[a-z][a-z\d_-]{1,40}")
 _MAY_START = regex(
     r"\$|\.(?:py|ipynb|sh|bash|slurm|sbatch)\b|python|\b(?:make|just|text-generation-inference|lorax|"
     + "|".join(
@@ -167,8 +169,8 @@ def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
     """Return the tool that starts the work, and the words behind it; no tool where nothing is started that we know."""
     first, rest = words[0].rsplit("/", 1)[-1].replace("mpiexec", "mpirun"), list(words[1:])
     if _PYTHON.fullmatch(first):
-        while rest and (rest[0] in {"-u", "-O", "-B", "-W", "ignore"} or rest[0].startswith("-X")):
-            rest = rest[1:]
+        while rest and (_FLAGS.fullmatch(rest[0]) or rest[0] in {"-W", "ignore"} or rest[0].startswith("-X")):
+            rest = ["-m", *rest[1:]] if rest[0].endswith("m") else rest[1:]
         if rest[:1] == ["-m"] and len(rest) > 1:
             return _module_tool(rest[1], rest[2:])
         return ("python", rest) if not rest[:1] or not rest[0].startswith("-c") else (None, [])
@@ -185,7 +187,13 @@ def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
         return _inner(own, rest[1:]) if rest[:1] == [word] else (None, [])
     if first in COUNT_FLAGS or first in TOOLS or first in INTERFACES or first in WEB_SERVERS:
         return _inner(first, rest)
-    return None, []
+    return ("torchrun", rest) if _PROGRAM.fullmatch(first) and starts_ranks(rest) else (None, [])
+
+
+def starts_ranks(words: Sequence[str]) -> bool:
+    """Whether words are told how many processes of a program to start: any launcher says it as PyTorch's does (``dlrover-run``)."""
+    is_told = any(word.startswith(("--nproc_per_node", "--nproc-per-node")) for word in words)
+    return is_told and any(word.endswith(".py") for word in words)
 
 
 def _module_tool(module: str, rest: list[str]) -> tuple[str | None, list[str]]:
@@ -193,6 +201,8 @@ def _module_tool(module: str, rest: list[str]) -> tuple[str | None, list[str]]:
         return _LAUNCH_MODULES[module], rest
     if module in {"lightning", "lightning.pytorch"} or module in WEB_SERVERS or module in INTERFACES or module in TOOLS:
         return tool_of([module, *rest])
+    if starts_ranks(rest):
+        return "torchrun", rest  # `python -m oneflow.distributed.launch --nproc_per_node 4 train.py`
     return (None, []) if module in _NO_PROGRAMS else ("python", [module, *rest])
 
 
@@ -203,34 +213,6 @@ def _inner(first: str, rest: list[str]) -> tuple[str, list[str]]:
         if cut is not None:
             return first, [*rest[:cut], *(word for word in rest[cut + 1 :] if word != "-u")]
     return first, rest
-
-
-def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Return options by name without dashes (``-`` folded to ``_``; the first of a name wins), and the words by place."""
-    options: dict[str, str] = {}
-    places: list[str] = []
-    index = 0
-    while index < len(words):
-        word = words[index]
-        following = words[index + 1] if index + 1 < len(words) else ""
-        if word.startswith("-") and len(word) > 1 and not re.fullmatch(r"-\d.*", word):
-            name, equals, value = word.lstrip("-").partition("=")
-            name = name.replace("-", "_")
-            takes = bool(following) and not following.startswith("--")
-            takes = takes and not re.fullmatch(r"-[A-Za-z]\w*|\+{0,2}[A-Za-z_][\w.]*=.*", following)
-            if equals:
-                options.setdefault(name, value)
-            elif takes and ("config" in name or not following.endswith(".py")):
-                options.setdefault(name, following)
-                index += 1
-            else:
-                options.setdefault(name, "True")
-        elif (hydra := re.fullmatch(r"\+{0,2}~?([A-Za-z_][\w.@/]*)=(.*)", word, re.DOTALL)) is not None:
-            options.setdefault(hydra[1], hydra[2])
-        else:
-            places.append(word)
-        index += 1
-    return options, places
 
 
 def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> str | None:

@@ -34,8 +34,8 @@ _SWITCHES = (
     "dataparallel",
 )
 _OFF = frozenset({"false", "0", "no", "off", "none"})
-_NUMBERS = regex(r"(?:cuda:)?\d{1,2}(?:\s?,\s?\d{1,2}){1,15},?")
-_SPACED = regex(r"\s--?([\w.-]{1,40})[ =](\d{1,2}(?:\s\d{1,2}){1,15})(?=\s-|\s*$)")
+_NUMBERS = regex(r"(?:cuda:)?\d{1,2}(?:\s?,\s?(?:cuda:)?\d{1,2}){1,15},?")
+_SPACED = regex(r"\s--?([\w.-]{1,40})[ =]((?:cuda:)?\d{1,2}(?:\s(?:cuda:)?\d{1,2}){1,15})(?=\s-|\s*$)")
 
 
 def cards_in(text: str) -> int:

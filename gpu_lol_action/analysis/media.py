@@ -34,6 +34,7 @@ from gpu_lol_action.analysis.network_measure import OwnNetwork
 from gpu_lol_action.analysis.network_sources import named_modules, network_sources, only_judges, runs_without_gradients
 from gpu_lol_action.analysis.network_values import Named
 from gpu_lol_action.analysis.offload import managed_finding, offload_findings
+from gpu_lol_action.analysis.optimized_parts import trained_beside
 from gpu_lol_action.analysis.python_code import Call, PythonCode
 from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
@@ -137,6 +138,9 @@ def _trained_part(run: Run, sources: Sequence[Source]) -> Iterator[Finding]:
                 "media.trained_part", part, "the program's name says it", Confidence.MEDIUM, Evidence(run.script.path)
             )
             return
+    if (beside := trained_beside(run.script)) is not None:
+        why = f"the optimizer is given the parameters of `{beside[0]}` alone"
+        yield Finding("media.trained_part", "adapter", why, Confidence.MEDIUM, Evidence(run.script.path, beside[1]))
 
 
 @remembered

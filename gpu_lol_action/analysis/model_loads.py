@@ -26,6 +26,7 @@ _LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "CrossEnc
                       "LanguageModelingModel", "RetrievalModel"})  # fmt: skip
 _FILE_LOADERS = ("load", "load_file", "safe_open")
 _WEIGHT_FILES = (".pth", ".pt", ".bin", ".safetensors", ".ckpt")
+_DENOISERS = frozenset({"transformer", "unet"})
 MAX_PATH = 300
 SHORTEST_CLASS = 3
 _FIRST_TEXT = regex(r"\(\s{0,20}[\"'](\w{3,40})")
@@ -161,8 +162,14 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
 
 
 def _of_local_copy(path: str) -> str | None:
-    """Return the model whose published name a local folder bears (``/data/stable-diffusion-xl-base-1.0``); None where it bears none."""
-    name = path.rstrip("/").rpartition("/")[2]
+    """Return the model whose published name a local folder bears (``/data/stable-diffusion-xl-base-1.0``); None where it bears none.
+
+    The denoiser of a pipeline lies in a folder of its own (``/hub/org/Net/transformer``).
+    """
+    folder, _, name = path.rstrip("/").rpartition("/")
+    if name in _DENOISERS:
+        pipeline = find_model("/".join(folder.split("/")[-2:]))
+        return pipeline.name if pipeline is not None and pipeline.kind.startswith("diffusion") else None
     return name if "-" in name and is_known_model(name) else None
 
 

@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.main_guards import started_alone
 from gpu_lol_action.analysis.model_families import guess_family
 from gpu_lol_action.analysis.model_loads import (
     HELPER_KEY,
@@ -181,7 +182,9 @@ def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
             if source is not run.script and (is_helper_place(source.path) or is_frozen):
                 confidence = Confidence.LOW
             given = _given(run) if source is run.script else frozenset()
-            yield from loads_of(source, confidence, given)
+            alone = range(0) if source is run.script else started_alone(source)
+            for found in loads_of(source, confidence, given):
+                yield replace(found, confidence=Confidence.LOW) if found.evidence.line in alone else found
 
 
 def _given(run: Run) -> frozenset[str]:

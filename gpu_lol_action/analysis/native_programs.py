@@ -13,9 +13,11 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
-# A language that CMake is always to have: what stands under an `if` is set in.
+# A language that CMake is always to have (what stands under an `if` is set in), or a mode that is CUDA where nobody says otherwise.
 _IN_CUDA = regex(
-    r"^(?:project[ \t]?\([^)#]{1,200}[ \t\n]CUDA\b|enable_language[ \t]?\([ \t]?CUDA\b)", re.MULTILINE | re.IGNORECASE
+    r"^[ \t]{0,8}set[ \t]?\([ \t]?\w{0,30}(?:GPU|MODE|BACKEND|ACCEL)\w{0,30}[ \t]{1,4}\"?CUDA\"?[ \t]{1,4}CACHE\b"
+    r"|^(?:project[ \t]?\([^)#]{1,400}[ \t\n]CUDA\b|enable_language[ \t]?\([ \t]?CUDA\b)",
+    re.MULTILINE | re.IGNORECASE,
 )
 _COMPILES = regex(r"^[^#\n]*\bnvcc\b", re.MULTILINE)
 _TRAINS = regex(

@@ -7,7 +7,7 @@ into graphs that make pictures, films and sounds; a node that tunes a model is t
 from __future__ import annotations
 
 from gpu_lol_action.analysis.behavior import Behavior
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run
 
 
@@ -15,5 +15,10 @@ def is_tuning_node(checkout: Checkout, run: Run) -> bool:
     """Whether a run is a module of such a pack that trains, and no document tells how to start it."""
     if run.command is not None or run.behavior is not Behavior.TRAINS:
         return False
+    return pack_of(checkout) is not None
+
+
+def pack_of(checkout: Checkout) -> Source | None:
+    """Return the module that the server loads, which takes along all of the pack's nodes; None where the checkout is no pack."""
     pack = checkout.find("__init__.py")
-    return pack is not None and pack.mentions("NODE_CLASS_MAPPINGS")
+    return pack if pack is not None and pack.mentions("NODE_CLASS_MAPPINGS") else None

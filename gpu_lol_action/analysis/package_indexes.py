@@ -16,12 +16,13 @@ from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.tables import table_rows
-from gpu_lol_action.estimation.package_pairs import is_on_jax_page
+from gpu_lol_action.estimation.package_pairs import is_on_jax_page, is_on_old_jax_page
 
 _VARIABLES = {"index": "PIP_EXTRA_INDEX_URL", "links": "PIP_FIND_LINKS"}
 _MAX_PLACES = 6
 _MAX_SAID = 3
 _OF_JAX = "https://storage.googleapis.com/jax-releases/jax_cuda_releases.html"
+_OF_OLD_JAX = "https://storage.googleapis.com/jax-releases/jax_releases.html"
 _FRAMEWORK_HOST = "download.pytorch.org"
 
 
@@ -36,11 +37,12 @@ def index_findings(checkout: Checkout, required: Sequence[Finding] = ()) -> list
     """Return well-known pages of wheels that lists and commands name, as the variables that pip reads, and what is left out.
 
     The index of one PyTorch build is neither: the image that is chosen holds that build. JAX of before 0.4.30 has its builds for a
-    GPU on a page of its own, whether or not the repository says so.
+    GPU on a page of its own, whether or not the repository says so, and that of before 0.4.13 all of its builds.
     """
     lists = lists_of(checkout)
     places = [_Place(o.kind, o.value, o.evidence) for o in lists.options if o.kind in _VARIABLES]
     places += [_Place("links", _OF_JAX, item.evidence) for item in required if is_on_jax_page(item.value)]
+    places += [_Place("links", _OF_OLD_JAX, item.evidence) for item in required if is_on_old_jax_page(item.value)]
     places += [
         _Place("index", url, Evidence(source.path)) for source, project in lists.projects for url in project.indexes
     ]

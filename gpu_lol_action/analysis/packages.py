@@ -9,18 +9,21 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.cython_extensions import build_findings
-from gpu_lol_action.analysis.dependency_lists import lists_of
+from gpu_lol_action.analysis.dependency_lists import lists_of, near_folders
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.glued_names import glued_findings
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
 from gpu_lol_action.analysis.installable_names import meant
 from gpu_lol_action.analysis.jit_extensions import ninja_finding
 from gpu_lol_action.analysis.local_projects import setup_findings, system_findings
+from gpu_lol_action.analysis.older_releases import with_older_releases
 from gpu_lol_action.analysis.package_files import Declared, package_name, unique
 from gpu_lol_action.analysis.package_indexes import index_findings
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_version import KNOWN, python_wishes
 from gpu_lol_action.analysis.runs import further_runs, primary_run
 from gpu_lol_action.analysis.silent_packages import silent_packages
+from gpu_lol_action.analysis.tensorflow_keras import with_older_keras
 from gpu_lol_action.analysis.tensorflow_one import with_tensorflow_one
 from gpu_lol_action.analysis.tool_packages import starting_packages, tool_packages
 from gpu_lol_action.domain.finding import Confidence, Finding
@@ -30,6 +33,19 @@ from gpu_lol_action.estimation.wheel_ranges import best_python
 __all__ = ["declared_packages", "detect", "effective_packages", "package_name"]
 
 _MAX_UNKNOWN = 6
+_FRAMEWORKS = frozenset({"torch", "tensorflow", "tensorflow-gpu", "jax", "paddlepaddle", "paddlepaddle-gpu", "mxnet"})
+# What is named for the framework's sake tells nothing of the programs.
+_BESIDE_FRAMEWORKS = _FRAMEWORKS | {
+    "torchvision",
+    "torchaudio",
+    "numpy",
+    "packaging",
+    "ninja",
+    "flash-attn",
+    "xformers",
+    "triton",
+}
+_LEAST_TOLD = 3
 # What is built for one CUDA, by its name; of `cu12` and `cu124` nobody knows which is the newer.
 _BUILD = regex(r"([a-z][a-z0-9-]{1,40})-cu(?:da)?(\d{3}|9[0-2])")
 # A list at the root, or in a folder at the root that holds lists.
@@ -48,6 +64,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     names = {package_name(item.requirement): item.requirement for item in required}
     optional = {package_name(item.requirement): item.requirement for item in declared if item.is_optional}
     has_list = any(not item.is_optional and _speaks(item, run) for item in declared_packages(checkout))
+    has_list = has_list or _is_told_whole(checkout, run)
     own = own_names(checkout)
     found += imported_packages(checkout, run, declared, own, has_list=has_list)
     known = {package_name(f.value) for f in found if f.field == "dependencies.requirements"}
@@ -57,7 +74,9 @@ def detect(checkout: Checkout) -> list[Finding]:
     found += starting_packages(further_runs(checkout), known, own)
     found += [*ninja_finding(checkout, run, known), *build_findings(checkout, run, known)]
     found += silent_packages(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"], own)
-    found = with_tensorflow_one(checkout, run, found)
+    found = with_older_keras(checkout, run, with_tensorflow_one(checkout, run, found))
+    found = with_older_releases(checkout, run, found)
+    found += glued_findings([source for source, _ in lists_of(checkout).projects])
     found += setup_findings(checkout, run)
     found += system_findings(found)
     found += index_findings(checkout, [f for f in found if f.field == "dependencies.requirements"])
@@ -76,6 +95,13 @@ def _speaks(item: Declared, run: Run | None) -> bool:
     return run is not None or item.is_library or _FOR_ALL.fullmatch(item.evidence.path) is not None
 
 
+def _is_told_whole(checkout: Checkout, run: Run | None) -> bool:
+    """Whether commands install a framework and enough beside it to be the list that the repository does not have."""
+    told = {package_name(item.requirement) for command in lists_of(checkout).commands for item in command.declared}
+    is_whole = len(told - _BESIDE_FRAMEWORKS) >= _LEAST_TOLD and bool(told & _FRAMEWORKS)
+    return run is not None and run.script is not None and is_whole
+
+
 def declared_packages(checkout: Checkout) -> tuple[Declared, ...]:
     """Return every dependency that lists of this checkout name, required ones as the run needs them, extras as optional."""
     return lists_of(checkout).declared
@@ -89,12 +115,25 @@ def effective_packages(checkout: Checkout) -> tuple[Declared, ...]:
     told = [
         item for command in lists.commands for item in command.declared if package_name(item.requirement) not in own
     ]
-    named = ((item, meant(item.requirement)) for item in (*lists.declared, *told))
+    declared = _without_far_pins(lists.declared, told, near_folders(primary_run(checkout)))
+    named = ((item, meant(item.requirement)) for item in (*declared, *told))
     return unique(
         _of_one_build(
             [replace(item, requirement=requirement) for item, requirement in named if requirement is not None]
         )
     )
+
+
+def _without_far_pins(declared: Sequence[Declared], told: Sequence[Declared], near: Sequence[str]) -> list[Declared]:
+    """Return what lists name, without the versions of a list further down where a command beside the run installs any version.
+
+    What is copied in keeps the list of its own day (`software/net/requirements.txt`), which the run's authors did not follow.
+    """
+    free = {item.requirement for item in told if item.evidence.path.rpartition("/")[0] in near}
+    beside = {*near, *(f"{folder}/requirements".lstrip("/") for folder in near)}
+    far = [item for item in declared if item.evidence.path.rpartition("/")[0] not in beside and not item.is_library]
+    changed = {item: package_name(item.requirement) for item in far}
+    return [replace(item, requirement=changed[item]) if changed.get(item) in free else item for item in declared]
 
 
 def _of_one_build(items: list[Declared]) -> list[Declared]:

@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.hydra_names import hydra_named
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.plain_scripts import is_plain_script
+from gpu_lol_action.analysis.tree import SUBMODULE
 from gpu_lol_action.domain.patterns import regex
 
 _CONFIGS = regex(r"(?:^|/)conf(?:ig)?s?/")
@@ -24,6 +25,8 @@ _OPEN_CONFIG = regex(
 # A step beside the work, by the name of its program.
 STEP = regex(r"[/_\d](?:convert|merge|export|download|prepare|preprocess|split|extract|plot|visuali[sz]e)(?:[_.]|er\b)", re.IGNORECASE)  # fmt: skip
 MAX_STEPS = 40
+# Where projects put others' whose folder is empty in a plain clone.
+_OF_OTHERS = regex(r"(?:third_?party|3rd_?party|submodules?|externals?|extern)/")
 
 
 def leaves_configuration_open(command: LaunchCommand) -> bool:
@@ -36,6 +39,8 @@ def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
     if not command.target.endswith(".py"):
         return _is_to_be_filled_in(checkout, command)
     if any(checkout.find_named(name) is not None for name in command.configs) or is_fetched(command):
+        return False
+    if is_of_submodule(checkout, command) or _is_of_the_larger_tree(command):
         return False
     if hydra_named(checkout, command.options, None):
         return (
@@ -54,6 +59,22 @@ def _is_step(checkout: Checkout, source: Source) -> bool:
     if STEP.search(f"/{source.name}") or top_level_gpu_import(source) is None:
         return True
     return not (source.code is not None and source.code.has_main) and not is_plain_script(checkout, source)
+
+
+def _is_of_the_larger_tree(command: LaunchCommand) -> bool:
+    """Whether a command's path leads out of the checkout into the tree of which it is a folder (``../../tools/train_net.py``)."""
+    own = [part for part in f"{command.evidence.path.rpartition('/')[0]}/{command.folder}".split("/") if part]
+    return command.target.startswith("../" * (len(own) + 1)) and TRAINING_TARGET.search(command.target) is not None
+
+
+def is_of_submodule(checkout: Checkout, command: LaunchCommand) -> bool:
+    """Whether a launcher starts a training program of a submodule, which comes with the clone and is not read (``third_party/Megatron-LM/pretrain_gpt.py``)."""
+    target = command.target.removeprefix("./")
+    if not command.is_launcher or not TRAINING_TARGET.search(target):
+        return False
+    notes = (note.partition(": ")[2] for note in checkout.notes if note.startswith(SUBMODULE))
+    folders = [folder for note in notes for folder in re.split(r", | and \d+ more$", note) if folder]
+    return any(target.startswith(f"{folder}/") for folder in folders) or _OF_OTHERS.match(target) is not None
 
 
 def is_fetched(command: LaunchCommand) -> bool:

@@ -23,10 +23,19 @@ _STARTS = regex(
 _WORDS = ("parse_args", "parse_known_args", "from_pretrained(", "launch(", "main(", "Fire(", ".run(", "for epoch", "for step", "for iter",
           "load_model(", "LLM(", "SentenceTransformer(", "Encoder(", "YOLO(", "WhisperModel(")  # fmt: skip
 
+# Python refuses it in a program that is started by its path; most modules of a package have one.
+_INNER_IMPORT = "\nfrom ."
+
+
+def _imports_inside(content: bytes | str) -> bool:
+    return _INNER_IMPORT in content if isinstance(content, str) else _INNER_IMPORT.encode() in content
+
 
 @remembered
 def is_plain_script(checkout: Checkout, source: Source) -> bool:
     """Whether a program works as soon as it is read, and no other imports it: then it is made to be started."""
-    if source.form is not Form.PYTHON or source.code is None or not any(source.mentions(word) for word in _WORDS):
+    if source.form is not Form.PYTHON or source.code is None or _imports_inside(source.content):
+        return False
+    if not any(source.mentions(word) for word in _WORDS):
         return False
     return _STARTS.search(source.text) is not None and not is_imported(checkout, source)

@@ -48,8 +48,13 @@ def near_projects(
     kept = without_watchers([source for source, _ in upper])
     upper = [item for item in upper if item[0] in kept]
     if not upper:
-        return near or workspace_projects(every)
-    return near + [item for item in upper if not is_of_another(checkout, run, item[0].folder)]
+        return near or _taken_from(checkout, run, workspace_projects(every))
+    return near + _taken_from(checkout, run, upper)
+
+
+def _taken_from(checkout: Checkout, run: Run | None, projects: Sequence[Placed]) -> list[Placed]:
+    """Return the projects of which the run takes something."""
+    return [item for item in projects if not is_of_another(checkout, run, item[0].folder)]
 
 
 def is_of_another(checkout: Checkout, run: Run | None, folder: str) -> bool:

@@ -7,6 +7,7 @@ import re
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.dead_branches import dead_lines
 from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.main_guards import started_alone
 from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.settings import values_of
 from gpu_lol_action.domain.finding import Evidence
@@ -21,7 +22,9 @@ def called_at(checkout: Checkout, run: Run, *names: str) -> Evidence | None:
         for call in source.code.calls_named(*(name.rpartition(".")[2] for name in names)) if source.code else ():
             if not _is_named(call, names):
                 continue
-            dead = dead_lines(source, values_of(checkout, run)) if dead is None else dead
+            if dead is None:
+                alone = () if source is run.script else (started_alone(source),)
+                dead = (*dead_lines(source, values_of(checkout, run)), *alone)
             if not any(call.line in block for block in dead):
                 return Evidence(source.path, call.line)
     return None

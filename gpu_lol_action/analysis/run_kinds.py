@@ -62,7 +62,7 @@ _TPU_OPTIONS = frozenset({"tpu", "tpu_name", "use_tpu"})
 _STRATEGIES = ("strategy_type", "distribution_strategy")
 _TRIALS = frozenset({"test", "tests", "testing", "smoke", "debug"})
 _VARIANT_SECTION = regex(
-    r"\b(?:CPU|Mac\w*|Apple|M1|M2|MPS|debug\w*|smoke|sanity|toy|Colab|Windows|TPUs?|AMD|ROCm|XLA|HPU|Gaudi|Ascend|NPU)\b"
+    r"\b(?:CPU|Mac\w*|Apple|M1|M2|MPS|debug\w*|smoke|sanity|(?<![Cc]at )(?<![Dd]og )toy|Colab|Windows|TPUs?|AMD|ROCm|XLA|HPU|Gaudi|Ascend|NPU)\b"
 )
 
 # "Validating installation", "Verify the setup": what is started there only shows that all is there.

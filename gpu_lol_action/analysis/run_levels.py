@@ -27,5 +27,6 @@ def levels_of(checkout: Checkout) -> Levels:
     """Return how files count; a package is the project's own where it is the only one."""
     paths = [source.path.removeprefix("src/") for source in checkout.of(Form.PYTHON)]
     tops = {path.split("/")[0] for path in paths if "/" in path}
+    tops = {top for top in tops if top.isidentifier()}  # `net-2.5/__init__.py` can be imported by nobody
     own = {top for top in tops if checkout.find(f"{top}/__init__.py") or checkout.find(f"src/{top}/__init__.py")}
     return Levels(frozenset(own) if len(own) == 1 else frozenset())

@@ -44,6 +44,7 @@ from gpu_lol_action.analysis.run_levels import Levels, levels_of
 from gpu_lol_action.analysis.run_names import run_names
 from gpu_lol_action.analysis.run_ranks import CONFIGURATION, DOCUMENT, PROGRAM, README, SCRIPT, Rank
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
+from gpu_lol_action.analysis.words_around import is_tried_out
 from gpu_lol_action.domain.patterns import regex
 
 MAX_RUNS = 8
@@ -160,7 +161,8 @@ def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> Rank:
     is_later = kind >= SCRIPT and run.behavior is Behavior.TRAINS and is_later_stage(run)
     is_aside = is_beside(run) or is_told_of_training(checkout, run)
     is_open = run.command is not None and leaves_configuration_open(run.command)
-    return Rank(run, is_aside, level, kind, False, is_variant(run), is_main, order, False, is_open, is_later)
+    is_trial = is_variant(run) or is_tried_out(checkout, run)
+    return Rank(run, is_aside, level, kind, False, is_trial, is_main, order, False, is_open, is_later)
 
 
 def _is_library(checkout: Checkout, levels: Levels, script: Source) -> bool:

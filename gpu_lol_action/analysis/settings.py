@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.configuration import Setting, fold_key, read_settin
 from gpu_lol_action.analysis.container_lines import given_variables
 from gpu_lol_action.analysis.dead_branches import option_values, reached
 from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.main_guards import started_alone
 from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.run_words import words_of
 from gpu_lol_action.analysis.written_configs import written_settings
@@ -105,7 +106,9 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     own = reached(closure[0], own, values) if closure else own
     near: list[Setting] = []
     for source in (*words.sources, *closure[1:]):
-        near += reached(source, [*meant(source, words.names), *borrowed_settings(source, constants)], values)
+        said = [*meant(source, words.names), *borrowed_settings(source, constants)]
+        alone = started_alone(source)
+        near += reached(source, [s for s in said if s.evidence.line not in alone] if alone else said, values)
     configs = (*configs, *(setting for setting in near if setting.owner in words.presets))
     rest: tuple[Setting, ...] = ()
     if not run.configs:

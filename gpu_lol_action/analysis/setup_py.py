@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import field
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.glued_names import taken_apart
 from gpu_lol_action.analysis.package_files import MAX_DECLARED, Declared, clean_requirement, package_name, placed
 from gpu_lol_action.analysis.python_syntax import parse_program
 from gpu_lol_action.analysis.python_values import dotted_name
+from gpu_lol_action.analysis.setup_words import extension_line, is_list_file, leaves_out, python_wanted
 from gpu_lol_action.domain.records import record
 
 MAX_STEPS = 20_000
 MAX_DEPTH = 12
 _REQUIRES = frozenset({"install_requires", "requires"})
-_EXTENSIONS = frozenset({"CUDAExtension", "CppExtension"})
 _FILE = "-r "
 """How the text of a list says that it is a file's lines, as pip writes it: no requirement begins with a dash."""
 _OPENS = frozenset(
@@ -24,7 +24,7 @@ _OPENS = frozenset(
 )
 _KEEPS = frozenset({"list", "tuple", "set", "sorted", "filter", "map", "unique", "dict", "str", "chain"})
 _METHODS = frozenset(
-    {"split", "splitlines", "readlines", "read", "strip", "copy", "values", "rstrip", "read_text", "open"}
+    {"split", "splitlines", "readlines", "read", "strip", "copy", "values", "items", "rstrip", "read_text", "open"}
 )
 
 Table = dict[str, "Known"]
@@ -51,6 +51,7 @@ class _Reader:
     names: dict[str, Known] = field(default_factory=dict)
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     table: dict[str, str] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
     steps: int = 0
 
 
@@ -60,20 +61,20 @@ def read_setup_py(source: Source) -> SetupProgram:
     tree = parse_program(source.text)
     if isinstance(tree, str):
         return SetupProgram()
-    reader = _Reader()
+    reader = _Reader(lines=source.text.split("\n"))
     reader.functions = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     _gather(reader, tree)
     required, extras = _calls(reader, tree)
     if not required:
         named = (reader.names.get(name) for name in ("install_requires", "requirements", "requires"))
         required = next((_flat(known) for known in named if known is not None), [])
-    python, line = _python(tree)
+    python, line = python_wanted(tree)
     found = [(text, "") for text in required]
     found += [(text, group) for group, texts in extras.items() for text in texts]
     seen = dict.fromkeys(found[:MAX_DECLARED])
     declared = tuple(placed(source, text, group, is_library=True) for text, group in seen if clean_requirement(text))
     files = tuple(text[len(_FILE) :] for text, group in seen if text.startswith(_FILE) and not group)
-    return SetupProgram(declared, files, python, line, _name(reader, tree), _extension_line(tree))
+    return SetupProgram(declared, files, python, line, _name(reader, tree), extension_line(tree))
 
 
 def _gather(reader: _Reader, tree: ast.Module) -> None:
@@ -158,8 +159,8 @@ def _known(reader: _Reader, node: ast.AST, depth: int = 0) -> Known | None:
         return reader.names.get(node.id if isinstance(node, ast.Name) else node.attr)
     if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
         return _listed(reader, node.elts, depth)
-    if isinstance(node, ast.Dict):
-        return _table(reader, node, depth)
+    if isinstance(node, (ast.Dict, ast.DictComp)):
+        return _table(reader, node, depth) if isinstance(node, ast.Dict) else _table_made(reader, node, depth)
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)):
         return _sum(reader, node, depth)
     if isinstance(node, ast.JoinedStr):
@@ -179,7 +180,7 @@ def _known(reader: _Reader, node: ast.AST, depth: int = 0) -> Known | None:
 def _listed(reader: _Reader, nodes: list[ast.expr], depth: int) -> list[str]:
     found: list[str] = []
     for node in nodes:
-        found += _flat(_known(reader, node, depth + 1))
+        found += taken_apart(node, reader.lines) or _flat(_known(reader, node, depth + 1))
         if len(found) > MAX_DECLARED:
             break
     return found[:MAX_DECLARED]
@@ -209,10 +210,8 @@ def _sum(reader: _Reader, node: ast.BinOp, depth: int) -> Known | None:
 def _entry(reader: _Reader, node: ast.Subscript, depth: int) -> Known | None:
     """Return an entry of a table. A table that is computed from a list is keyed by names: ``deps["torch"]``."""
     owner, key = _known(reader, node.value, depth + 1), _known(reader, node.slice, depth + 1)
-    if isinstance(owner, dict):
-        return owner.get(key) if isinstance(key, str) else None
-    if isinstance(owner, list) and not isinstance(key, str):
-        return owner
+    if isinstance(owner, dict) or (isinstance(owner, list) and not isinstance(key, str)):
+        return owner if isinstance(owner, list) else owner.get(key) if isinstance(key, str) else None
     return reader.table.get(package_name(key)) if isinstance(key, str) else None
 
 
@@ -224,12 +223,33 @@ def _comprehended(reader: _Reader, node: ast.ListComp | ast.GeneratorExp | ast.S
     return _flat(ranged)
 
 
+def _table_made(reader: _Reader, node: ast.DictComp, depth: int) -> Known | None:
+    """Return a table that is made of another, entry by entry: ``{k: v for k, v in lists.items() if k not in ["install"]}``."""
+    made, target = node.generators[0], node.generators[0].target
+    table = _known(reader, made.iter, depth + 1)
+    names = [each.id for each in target.elts if isinstance(each, ast.Name)] if isinstance(target, ast.Tuple) else []
+    if not isinstance(table, dict) or len(names) != 2 or len(node.generators) > 1:
+        return None
+    before, found = dict(reader.names), dict[str, Known]()
+    for key, value in list(table.items())[:400]:
+        reader.names.update(zip(names, (key, value), strict=True))
+        name, known = _known(reader, node.key, depth + 1), _known(reader, node.value, depth + 1)
+        if (
+            isinstance(name, str)
+            and known is not None
+            and not any(leaves_out(test, names[0], key) for test in made.ifs)
+        ):
+            found[name] = known
+    reader.names = before
+    return found
+
+
 def _called(reader: _Reader, node: ast.Call, depth: int) -> Known | None:
     """Return what a call gives: the lines of a file that it reads, a list that a function returns, a list made of another."""
     name = dotted_name(node.func) or ""
     last = name.rpartition(".")[2]
     texts = [text for argument in node.args[:200] for text in _flat(_known(reader, argument, depth + 1))]
-    files = [text for text in texts if _is_file(text)]
+    files = [text for text in texts if is_list_file(text)]
     if name in reader.functions:
         return _from_function(reader, reader.functions[name], texts, depth)
     if files and last in {"join", "joinpath", "abspath"}:
@@ -241,7 +261,7 @@ def _called(reader: _Reader, node: ast.Call, depth: int) -> Known | None:
     if not isinstance(node.func, ast.Attribute) or last not in _METHODS:
         return [f"{_FILE}{text}" for text in files if not text.startswith(_FILE)] or None
     owner = _known(reader, node.func.value, depth + 1)
-    if isinstance(owner, str) and _is_file(owner):
+    if isinstance(owner, str) and is_list_file(owner):
         return [f"{_FILE}{owner}"]
     if isinstance(owner, str) and last in {"split", "splitlines"}:
         return [line.strip() for line in owner.split("\n")][:MAX_DECLARED]
@@ -251,7 +271,9 @@ def _called(reader: _Reader, node: ast.Call, depth: int) -> Known | None:
 def _from_function(reader: _Reader, function: ast.FunctionDef, texts: list[str], depth: int) -> Known | None:
     """Return what a function of the program gives: the file it is told or starts with, entries of a table, or its own list."""
     defaults = [d.value for d in function.args.defaults if isinstance(d, ast.Constant) and isinstance(d.value, str)]
-    files = [text for text in texts if _is_file(text)] or [text for text in defaults if not texts and _is_file(text)]
+    files = [text for text in texts if is_list_file(text)] or [
+        text for text in defaults if not texts and is_list_file(text)
+    ]
     if files:
         return [text if text.startswith(_FILE) else f"{_FILE}{text}" for text in files]
     returns = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
@@ -261,26 +283,11 @@ def _from_function(reader: _Reader, function: ast.FunctionDef, texts: list[str],
 
 
 def _flat(value: Known | None) -> list[str]:
-    if value is None:
-        return []
-    if isinstance(value, str):
-        return [value]
+    if not isinstance(value, (dict, list)):
+        return [] if value is None else [value]
     if isinstance(value, dict):
         return [text for inner in value.values() for text in _flat(inner)][:MAX_DECLARED]
     return value
-
-
-def _is_file(text: str) -> bool:
-    return len(text) < 200 and bool(
-        re.search(r"(?:require|deps|pip)[\w./-]*\.(?:txt|in|pip)$|(?:^|/)requirements/[\w./-]+$", text)
-    )
-
-
-def _python(tree: ast.Module) -> tuple[str, int]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.keyword) and node.arg == "python_requires" and isinstance(node.value, ast.Constant):
-            return str(node.value.value)[:100], node.value.lineno
-    return "", 0
 
 
 def _name(reader: _Reader, tree: ast.Module) -> str:
@@ -290,10 +297,3 @@ def _name(reader: _Reader, tree: ast.Module) -> str:
         if isinstance(known, str):
             return package_name(known)
     return ""
-
-
-def _extension_line(tree: ast.Module) -> int:
-    """Return the line of the first extension that PyTorch's build tools compile; 0 where there is none."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    lines = [call.lineno for call in calls if (dotted_name(call.func) or "").rpartition(".")[2] in _EXTENSIONS]
-    return min(lines, default=0)

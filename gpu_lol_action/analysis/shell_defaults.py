@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.domain.patterns import regex
@@ -10,6 +11,11 @@ _OF = r"[\"']?\$\{?(?P<name>[A-Za-z_]\w{0,60})(?::?[-+]x?)?\}?[\"']?"
 _OPENS, _CLOSES = r"(?:\[{1,2}|test)\s+", r"(?:\s+\]{1,2})?\s*"
 _SETS = r"(?:export\s+)?(?P=name)=(?P<value>\"[^\"$`]{0,200}\"|'[^']{0,200}'|[\w./:,@+-]{1,200})"
 _BLANK = regex(r"\$\{?[\w/-]{1,90}\}?|<[^<>]{1,90}>|\{[^{}]{1,90}\}")
+# "model directory", `path/to/model`: told to be filled in, as a blank is.
+_TOLD = regex(
+    r"[A-Za-z_ -]{2,40} (?:director(?:y|ies)|folder|dir|path|file|name|here)|(?:[\w./-]{0,40}/)?path[/_]to[/_].{0,120}",
+    re.IGNORECASE,
+)
 _LOOP = regex(
     r"\s*for\s+([A-Za-z_]\w{0,60})\s+in\s+[\"']?([\w./:@+-]{1,120})[\"']?(?:\s[^;$`(){}*]{0,400})?\s*(?:;\s*(?:do)?\s*)?(?:#.*)?$"
 )
@@ -46,4 +52,9 @@ def exported(text: str, variables: Mapping[str, str]) -> dict[str, str]:
 
 def handed_places(words: Sequence[str]) -> dict[str, str]:
     """Return what a script is handed by its places, without what the reader has to fill in (``bash train.sh ${GPU_NUM}``, ``<port>``)."""
-    return {str(place): word for place, word in enumerate(words, 1) if not _BLANK.fullmatch(word[:100])}
+    return {str(place): word for place, word in enumerate(words, 1) if not is_left_open(word[:200])}
+
+
+def is_left_open(word: str) -> bool:
+    """Whether a word stands for what the reader has to fill in: a blank, or what tells what belongs there."""
+    return bool(_BLANK.fullmatch(word[:100]) or _TOLD.fullmatch(word))

@@ -20,6 +20,7 @@ MAX_PROGRAMS = 20
 _BATCH = ("per_device_train_batch_size", "per_gpu_train_batch_size", "micro_batch_size", "train_batch_size", "batch_size", "batch", "bs")  # fmt: skip
 _COUNTED = ("max_tokens_per_batch", "max_tokens_in_batch", "max_batch_tokens", "batch_max_tokens", "tokens_per_batch", "batch_tokens")  # fmt: skip
 _TYPES = ("batch_type", "batching_type", "batch_method")
+_SWITCHES = ("in_tokens", "batch_in_tokens", "batch_by_tokens", "use_token_batch")  # PaddlePaddle's ERNIE and its heirs
 _FAIRSEQ = regex(r"^fairseq[-_](?:hydra[-_])?train\b|(?:^|/)fairseq_cli/(?:hydra_)?train\.py$")
 _OPTION = regex(
     r"add_(?:argument|option)\(\s{0,40}(?:[\"']-\w[\"'],\s{0,40})?[\"']-{1,2}(\w[\w-]{0,40})[\"']([^()]{0,300})"
@@ -66,6 +67,9 @@ def _is_fairseqs(run: Run) -> bool:
 
 def _in_tokens(checkout: Checkout, run: Run, scope: Scope, batch: Found) -> str:
     """Return what says that a batch is counted in tokens; "" where nothing does."""
+    switch = look_up(scope, _SWITCHES)
+    if switch is not None and switch.text.strip("\"' ").lower() in {"true", "1", "yes"}:
+        return f"`{switch.setting.key}` is on"
     kind = look_up(scope, _TYPES)
     if kind is not None and kind.text.strip("\"'").lower() in {"token", "tokens"}:
         return f"`{kind.setting.key}` is {kind.text}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
+from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_names import package_of
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
@@ -24,7 +25,9 @@ _TOOLS = {
 }  # fmt: skip
 # Words that only one trainer's configuration has.
 _CONFIGURATIONS = (("torchtune.", "torchtune"), ("finetuning_type:", "llamafactory"))
-_OPTIONS = {"deepspeed": "deepspeed"}
+_OPTIONS = {"deepspeed": "deepspeed", "use_deepspeed": "deepspeed", "deepspeed_config_file": "deepspeed"}
+# What accelerate is told to start its processes by.
+_BY_DEEPSPEED = regex(r"(?m)^distributed_type:\s{0,4}[\"']?DEEPSPEED\b")
 # The engine that samples answers in reinforcement learning is named by an option, and imported by its library alone.
 _ENGINE = "rollout.name"
 _ENGINES = {"vllm": "vllm", "sglang": "sglang[all]"}
@@ -97,6 +100,14 @@ def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
         if engine is not None:
             yield engine, f"`{option}={value}` samples with it and no list names it", run.evidence
     for source in run.configs:
-        for mark, package in _CONFIGURATIONS:
-            if mark in source.text:
-                yield package, f"`{mark.strip('.:')}` is configured and no list names it", Evidence(source.path)
+        yield from _configured(source)
+
+
+def _configured(source: Source) -> Iterator[tuple[str, str, Evidence]]:
+    """Yield what a configuration's own words name: one trainer's, or what accelerate starts its processes by."""
+    if (told := _BY_DEEPSPEED.search(source.text)) is not None:
+        place = Evidence(source.path, source.text.count("\n", 0, told.start()) + 1)
+        yield "deepspeed", "accelerate is told to use `DEEPSPEED` and no list names it", place
+    for mark, package in _CONFIGURATIONS:
+        if mark in source.text:
+            yield package, f"`{mark.strip('.:')}` is configured and no list names it", Evidence(source.path)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as record
 else:
     from collections.abc import Callable
-    from dataclasses import dataclass, fields
+    from dataclasses import MISSING, dataclass, fields
     from operator import attrgetter
     from reprlib import recursive_repr
     from typing import TypeVar
@@ -41,12 +41,37 @@ else:
 
     def _written_at_first(made: Class) -> Callable[..., None]:
         def first(self: Any, *given: Any, **named: Any) -> None:
-            # A dataclass that inherits all fields and adds none: its way of setting them is the record's.
-            heir = dataclass(repr=False, eq=False)(type(made.__name__, (made,), {"__doc__": made.__doc__}))
-            made.__init__ = heir.__init__
+            made.__init__ = _setting(made) or _dataclass_setting(made)
             made.__init__(self, *given, **named)
 
         return first
+
+    def _setting(made: type) -> Callable[..., None] | None:
+        """Return what sets the fields in their order, or nothing where a field is given in another way than most are."""
+        asked, set_, known = ["self"], [], {"_absent": MISSING}
+        for number, each in enumerate(fields(made)):
+            if not each.init or each.kw_only:
+                return None
+            value = each.name
+            if each.default is not MISSING:
+                known[f"_default{number}"] = each.default
+                asked.append(f"{each.name}=_default{number}")
+            elif each.default_factory is not MISSING:
+                known[f"_made{number}"] = each.default_factory
+                asked.append(f"{each.name}=_absent")
+                value = f"_made{number}() if {each.name} is _absent else {each.name}"
+            else:
+                asked.append(each.name)
+            set_.append(f"self.{each.name} = {value}")
+        if hasattr(made, "__post_init__"):
+            set_.append("self.__post_init__()")
+        exec(f"def __init__({', '.join(asked)}): {'; '.join(set_) or 'pass'}", known)  # noqa: S102  a declaration's own names
+        known["__init__"].__qualname__ = f"{made.__qualname__}.__init__"
+        return known["__init__"]
+
+    def _dataclass_setting(made: type) -> Callable[..., None]:
+        # A dataclass that inherits all fields and adds none: its way of setting them is the record's.
+        return dataclass(repr=False, eq=False)(type(made.__name__, (made,), {"__doc__": made.__doc__})).__init__
 
     @recursive_repr()
     def _shown(self: Any) -> str:

@@ -207,6 +207,7 @@ def _trained_terms(question: VramQuestion, pipeline: Pipeline) -> list[MemoryTer
     shares = {
         "controlnet": CONTROLNET_PARAMETERS,
         "t2i-adapter": ADAPTER_PARAMETERS,
+        "adapter": ADAPTER_PARAMETERS,
         "textual inversion": 0.0,
         SCENE: 0.0,
     }

@@ -6,7 +6,7 @@ Sources: the packages' own release notes and wheels' metadata, as far as they we
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -68,6 +68,24 @@ def is_on_jax_page(requirement: str) -> bool:
     """Whether a requirement is a JAX whose CUDA comes as wheels from JAX's own page: pinned, from 0.4.8 on, before PyPI had them."""
     exact = pinned(specifier_of([requirement], "jax"))
     return bool(exact) and allows(">=0.4.8,<0.4.30", exact)
+
+
+def is_on_old_jax_page(requirement: str) -> bool:
+    """Whether a requirement pins a JAX of before 0.4.13, whose jaxlib no index has any more: JAX's own page of wheels does."""
+    name = "jaxlib" if requirement.startswith("jaxlib") else "jax"
+    exact = pinned(specifier_of([requirement], name))
+    return bool(exact) and allows(">=0.2.10,<0.4.13", exact) and not is_on_jax_page(requirement)
+
+
+def with_jaxlib(requirement: str, names: Collection[str]) -> str:
+    """Return a pinned JAX of before 0.4.26, which asks for jaxlib by its extras alone, with that extra; anything else as it is.
+
+    ``names`` are those of all that is installed: beside a jaxlib of its own it needs none.
+    """
+    exact = pinned(specifier_of([requirement], "jax"))
+    if not exact or "jaxlib" in names or "[" in requirement or not allows(">=0.2.10,<0.4.26", exact):
+        return requirement
+    return requirement.replace("jax", "jax[cpu]", 1)
 
 
 def _newest(specifier: str | None) -> str:

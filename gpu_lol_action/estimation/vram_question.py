@@ -89,7 +89,7 @@ class VramQuestion:
 
     Pictures, video and sound (0: the model's usual size): ``image_height`` and ``image_width`` in pixels, ``frames`` of a clip,
     ``audio_seconds`` of a sample. ``trained_part`` is what is trained beside a frozen diffusion model (``controlnet``,
-    ``t2i-adapter``, ``textual inversion``, or the ``scene`` that it guides); ``is_one_part_at_a_time`` that parts wait in main memory, ``is_text_encoder_elsewhere`` that the
+    ``t2i-adapter``, any other ``adapter``, ``textual inversion``, or the ``scene`` that it guides); ``is_one_part_at_a_time`` that parts wait in main memory, ``is_text_encoder_elsewhere`` that the
     text encoder never comes to the card, ``are_latents_cached`` that pictures and texts were encoded before; ``runtime`` a library with
     habits of its own (``openai-whisper``, ``keras``); ``sample_elements`` what a network of one's own keeps per sample, in numbers, and
     ``sample_at_work`` the most that it has at work at once; ``output_classes`` per pixel

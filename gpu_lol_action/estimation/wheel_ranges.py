@@ -61,6 +61,11 @@ def _lines() -> Mapping[str, str]:
     return MappingProxyType(dict(line.split(",", maxsplit=1) for line in lines))
 
 
+def known_packages() -> frozenset[str]:
+    """Return the names of all packages in the table."""
+    return frozenset(_lines())
+
+
 def wheel_range(name: str, python: str) -> WheelRange | None:
     """Return what of a package (normalized name) installs on a Python (``3.11``); None where the table knows no bound.
 

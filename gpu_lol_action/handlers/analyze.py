@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.as_json import analysis_json
 from gpu_lol_action.analysis.checkout import read_checkout
 from gpu_lol_action.analysis.priced_json import Against, Priced
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
@@ -18,7 +19,7 @@ from gpu_lol_action.handlers.concluding import Compared, Fetched, conclude_chang
 from gpu_lol_action.render.screen import PLAIN, Screen
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Printing:
     """How an answer is printed: ``form`` is text, json, yaml or markdown; the rest matters to text alone."""
 

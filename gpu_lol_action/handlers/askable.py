@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from gpu_lol_action.domain.records import record
 
 if TYPE_CHECKING:
     from gpu_lol_action.domain.policy import Policy
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from gpu_lol_action.handlers.prices import LivePrices
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lookups:
     """What may be asked from outside. ``is_hub_asked``: by this run's input; the policy may ask for it as well.
 

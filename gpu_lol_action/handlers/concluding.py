@@ -7,7 +7,7 @@ is imported where there is one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.analysis.calibrated import calibrated
@@ -18,6 +18,7 @@ from gpu_lol_action.domain.corrections import NO_CORRECTIONS, Corrections
 from gpu_lol_action.domain.gpus import UnknownAccelerator
 from gpu_lol_action.domain.offer import Candidate, Ladder, PriceList
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import EnvironmentSpec, WorkloadType
 from gpu_lol_action.errors import GpuLolError, UserError
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from gpu_lol_action.domain.what_if import WhatIf
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fetched:
     """A commit's tree, read as data."""
 
@@ -45,7 +46,7 @@ class Fetched:
     checkout: Checkout
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reading:
     """A commit's analysis and the ladder of machines that fit it.
 
@@ -78,7 +79,7 @@ def conclude(
     return concluded(fetched.sha, analysis, policy, corrections)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Compared:
     """Head and base as they were read; ``base`` and ``change`` are None where there is nothing to compare with.
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from gpu_lol_action.domain.command_spec import CommandSpec, Option
 from gpu_lol_action.domain.corrections import FORGET, Correction, read_count, read_gib, read_gpu
 from gpu_lol_action.domain.gpus import UnknownAccelerator
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.intake.values import read_image
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SettingProblem:
     """What is wrong with one word, and the nearest words that would do."""
 

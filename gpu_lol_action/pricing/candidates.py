@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -20,6 +20,7 @@ from gpu_lol_action.domain.gpus import (
 )
 from gpu_lol_action.domain.offer import Candidate, Lack, Ladder, Offer, OfferTable, PriceSource, Rejected, Requirement
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.request import Command
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.estimation.compatibility import image_refusal
@@ -45,7 +46,7 @@ MIN_CAPABILITY = (8, 0)
 UNKNOWN_MEMORY_GIB = 12.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RankRequest:
     """All that ranking looks at. ``max_price_usd_per_hour`` None means no cap; ``work`` is what speeds are compared by."""
 

@@ -9,11 +9,11 @@ GPU, or a part of one.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from gpu_lol_action.domain.gpus import find_accelerator, usable_gib
 from gpu_lol_action.domain.offer import Offer
+from gpu_lol_action.domain.records import record
 
 MAX_USD_PER_HOUR = Decimal(10_000)
 """No machine that is rented costs more: a row that says so is a mistake, or meant to do harm."""
@@ -24,7 +24,7 @@ _MAX_NAME = 80
 _MERGING = frozenset({"vast"})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PriceRow:
     """A row as it was published, still text. ``card_gib`` is what it says of one card's memory, None where that means nothing."""
 

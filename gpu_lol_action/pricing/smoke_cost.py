@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -11,9 +10,10 @@ from gpu_lol_action.domain.costs import cost_usd
 from gpu_lol_action.domain.cron import Unreadable, month_after, most_in_a_month, parse_cron
 from gpu_lol_action.domain.offer import Candidate
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SmokeSchedule:
     """How often a schedule strikes: at most in a month of the coming year, and in what is left of this one (UTC).
 
@@ -26,7 +26,7 @@ class SmokeSchedule:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SmokeCost:
     """What a run costs at most, at the base and now: every machine of it for the whole lease. None: not known.
 

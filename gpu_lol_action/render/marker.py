@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.render.markdown import Safe
 
 _START = "<!-- gpu-lol v1"
@@ -15,7 +15,7 @@ _LINE = re.compile(r"<!-- gpu-lol v1 (?P<kind>[a-z_]{1,30})(?P<pairs>(?: [a-z_]{
 _FOREIGN = re.compile(r"[^A-Za-z0-9._:/+-]|-(?=-)")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Marker:
     """What a comment is about: its kind (``proposal``, ``environment``, ``reply``) and its keys."""
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.render.formats import bar
 
 DEFAULT_WIDTH = 100
@@ -24,7 +24,7 @@ _ASCII = str.maketrans({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Screen:
     """What is written to. ``width`` in columns; ``has_unicode``: more than ASCII arrives whole."""
 
@@ -116,7 +116,7 @@ def wrap(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
     return [f"{rest if index else first}{line}" for index, line in enumerate(lines)]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Column:
     """A column: its style, which side is cut, and in which turn it gives way (0: never), down to ``least`` columns.
 

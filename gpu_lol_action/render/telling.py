@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.records import record
 
 PACKAGE_FIELDS = frozenset({"dependencies.requirements", "dependencies.pip"})
 
@@ -37,7 +37,7 @@ _QUESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
 _LESS_THAN_A_NAME = frozenset({"layers", "family"})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Telling:
     """One answer. ``others``: how many other values of the same field were found and set aside."""
 
@@ -46,7 +46,7 @@ class Telling:
     others: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Packages:
     """All packages in one: their names in order, the file that names most of them, how many others do, the least sure."""
 

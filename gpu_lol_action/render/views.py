@@ -11,12 +11,12 @@ import binascii
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
 from gpu_lol_action.domain.costs import cost_usd
 from gpu_lol_action.domain.environment import Attempt, Check, CheckStatus, EnvironmentRecord, SshEndpoint, State
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, code
 from gpu_lol_action.render.marker import build_marker
@@ -25,7 +25,7 @@ EMPTY = Safe("")
 _HOST_KEY = re.compile(r"[a-z0-9@.-]{1,60} [A-Za-z0-9+/]{1,2000}={0,2}")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ReplyTo:
     """The comment that is answered: makes the marker of the answer its own, so that it is posted only once."""
 
@@ -33,7 +33,7 @@ class ReplyTo:
     comment_id: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class BillingView:
     """The last line of each comment: ``kind`` chooses the sentence in ``_billing.md.j2``."""
 
@@ -99,7 +99,7 @@ def cost_until_lease_end_usd(record: EnvironmentRecord, now: datetime) -> Decima
     return max(so_far, record.earlier_cost_usd + cost_usd(record.price_usd_per_hour, span))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class MachineView:
     """One environment's machine: ``label`` is ``1 × A100-80GB``, ready for use."""
 
@@ -152,7 +152,7 @@ def short_sha(sha: str) -> Safe:
     return code(sha[:7])
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AttemptView:
     """One offer that was tried; ``is_taken`` marks the one that answered with a machine."""
 
@@ -188,7 +188,7 @@ def _attempt_answer(attempt: Attempt) -> str:
     return f"{words}: {attempt.detail}" if attempt.detail and attempt.detail != words else words
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CheckView:
     """One check of the validator with its mark."""
 
@@ -224,7 +224,7 @@ def passed_of(checks: Sequence[Check]) -> Safe:
     return Safe(f"{good} of {len(checks)}")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SshView:
     """How to log in: whole commands as raw text for a fence, the fingerprint as a code span."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 
 from gpu_lol_action.domain.change import Cause, Change, Kind, PartChange, RunNeed, is_telling
 from gpu_lol_action.domain.offer import Candidate
 from gpu_lol_action.domain.priced_change import PricedChange, PricedRun
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.views import EMPTY, accelerator_label
@@ -20,7 +21,7 @@ LEAST_EFFECT = 0.05
 _NONE = Safe("–")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CauseView:
     """The change behind a difference: ``name old → new`` at its line; ``new`` is None where a setting is gone."""
 
@@ -32,7 +33,7 @@ class CauseView:
     effect: Safe
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PartView:
     """One part of the environment that is another; None: there is none."""
 
@@ -42,7 +43,7 @@ class PartView:
     where: Safe
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RunView:
     """One run beside the first: what it needed and needs, and why."""
 
@@ -56,7 +57,7 @@ class RunView:
     where: Safe
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ChangeView:
     """What ``_moved``, ``_environment`` and ``_other_runs`` show. ``environment`` names what differs there in a few words.
 

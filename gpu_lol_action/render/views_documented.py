@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpu_lol_action.analysis.ordinary_cards import stands_for_silence
 from gpu_lol_action.analysis.silent_documents import SILENCE
 from gpu_lol_action.analysis.stated import Stated, stated_figures
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.views import EMPTY
 from gpu_lol_action.render.views_evidence import CodePlace
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DocumentedView:
     """``kind``: weighed, taken (nothing was computed), apart (too far off to be about this run) or silent (nothing is said of larger cards).
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
@@ -11,6 +10,7 @@ from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.offer import Candidate, Ladder, Rejected
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, code, link, permalink, visible
 from gpu_lol_action.render.telling import package_line, telling_findings
@@ -27,7 +27,7 @@ MAX_MISSES = 3
 MAX_MISSES_WITHOUT_OFFER = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CodePlace:
     """Where lines of code can be linked to; an empty server makes plain text of them (terminal)."""
 
@@ -43,7 +43,7 @@ class CodePlace:
         return link(code(str(evidence)), address)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FindingView:
     """One row of the evidence."""
 
@@ -53,7 +53,7 @@ class FindingView:
     confidence: Safe
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ProfileView:
     """One other run of the tree: ``needs`` is ``2 × 24 GiB`` or that it needs no GPU."""
 
@@ -64,7 +64,7 @@ class ProfileView:
     where: Safe
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OfferView:
     """One other offer, or one that was rejected with its reason."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
 from gpu_lol_action.domain.offer import Candidate, Ladder, PriceSource
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.views import accelerator_label
@@ -15,7 +15,7 @@ from gpu_lol_action.render.views import accelerator_label
 MENTIONED_FROM_DAYS = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ValueView:
     """The machine that is cheapest per unit of work; ``is_cheapest``: it is the cheapest per hour as well.
 

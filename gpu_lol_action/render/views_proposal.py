@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -12,6 +11,7 @@ from gpu_lol_action.domain.offer import Candidate, Ladder
 from gpu_lol_action.domain.policy import SPEC_PATH, Policy
 from gpu_lol_action.domain.priced_change import PricedChange
 from gpu_lol_action.domain.proposal_note import ProposalNote
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import SpecDifference
 from gpu_lol_action.domain.what_if import WhatIf
 from gpu_lol_action.pricing.smoke_cost import SmokeCost
@@ -43,7 +43,7 @@ from gpu_lol_action.render.views_what_ifs import WhatIfsView, what_ifs_view
 NO_NOTE = ProposalNote()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ProposalCase:
     """Everything a proposal is made from.
 
@@ -77,7 +77,7 @@ class ProposalCase:
     smoke: SmokeCost | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DifferenceView:
     """One key on which the repository's file and the code disagree."""
 
@@ -87,7 +87,7 @@ class DifferenceView:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OverrideView:
     """What a language model's word changed, and its own claim about it."""
 
@@ -96,7 +96,7 @@ class OverrideView:
     changes: tuple[tuple[str, str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ProposalView:
     """What ``proposal.md.j2`` shows. ``verdict`` chooses the heading."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.pricing.smoke_cost import SmokeCost, SmokeSchedule
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
@@ -15,7 +15,7 @@ from gpu_lol_action.render.views import EMPTY
 UNKNOWN = Safe("unknown")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SmokeMonthView:
     """A row: a month at the base and now, and in words what it is made of. ``schedule`` is what stands in the workflow."""
 

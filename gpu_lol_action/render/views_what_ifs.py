@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.what_if import WhatIf
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
@@ -14,7 +14,7 @@ from gpu_lol_action.render.views_evidence import CodePlace
 MOST_SHOWN = 4
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WhatIfView:
     """One row; ``edit`` is the line as it would be, empty where more than one literal is to be written."""
 
@@ -29,7 +29,7 @@ class WhatIfView:
     costs: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WhatIfsView:
     """What ``_what_ifs`` shows: the rows under their title, and how many others there are."""
 

@@ -348,3 +348,43 @@ def test_a_model_that_nobody_is_told_to_start_is_an_offer_beside_hosted_ones(
     checkout: Build, changed: Mapping[str, str], *, is_cpu: bool
 ) -> None:
     assert (workload(checkout(_assistant(**changed))) == "cpu-only") is is_cpu
+
+
+POLE = "import tensorflow as tf\nimport gym\nenv = gym.make('CartPole-v0')\nloss = net(env)\ntf.train.AdamOptimizer(1e-2).minimize(loss)\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "readme", "is_cpu"),
+    [
+        (POLE, "# Balance\n", True),
+        (POLE.replace("CartPole-v0", "MountainCarContinuous-v0"), "# Climb\n", True),
+        (POLE + "lake = gym.make('FrozenLake8x8-v1')\n", "# Cross\n", True),
+        # A larger world, a word of a card, a world that nothing names, a library that is told where to compute.
+        (POLE + "run = gym.make('HalfCheetah-v2')\n", "# Run\n", False),
+        (POLE, "# Balance\nIt took an hour on our GPU.\n", False),
+        (POLE + "with tf.device('/device:GPU:0'):\n    pass\n", "# Balance\n", False),
+        (POLE.replace("'CartPole-v0'", "name"), "# Balance\n", False),
+        (POLE.replace("tensorflow as tf", "jax").replace("tf.train.AdamOptimizer", "optax.adam"), "# Balance\n", False),
+    ],
+)
+def test_the_smallest_worlds_are_learned_on_cores(checkout: Build, program: str, readme: str, *, is_cpu: bool) -> None:
+    analysis = analyze(checkout({"learn.py": program, "README.md": readme}))
+    assert (analysis.spec.meta.workload_type.value == "cpu-only") is is_cpu
+
+
+WRAPPED = "import torch\nimport elsewhere\n\nif __name__ == '__main__':\n    elsewhere.run(torch.device('cuda'))\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("python main.py --epochs 100 --seed 1", "training"),
+        ("python main.py --weight-decay 0.1", "training"),
+        ("python main.py --epoch 20", "inference"),  # whose weights are loaded
+        ("python main.py --inference", "inference"),
+    ],
+)
+def test_what_only_a_training_takes_tells_what_a_library_elsewhere_does(
+    checkout: Build, command: str, expected: str
+) -> None:
+    assert workload(checkout({"main.py": WRAPPED, "README.md": f"# Net\n```\n{command}\n```\n"})) == expected

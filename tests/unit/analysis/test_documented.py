@@ -8,7 +8,7 @@ from gpu_lol_action.analysis import declared_hardware, documented, named_hardwar
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_amounts import memory_phrases
-from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, purpose
+from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, gpu_number, purpose
 from gpu_lol_action.analysis.marked_statements import on_the_same_count
 from gpu_lol_action.analysis.reconcile import headline, reconcile, statements
 from gpu_lol_action.analysis.runs import primary_run
@@ -40,6 +40,11 @@ TRAIN = "import torch\nloss = torch.nn.Linear(2, 2)(torch.ones(2)).sum()\nloss.b
         ("10000 residues in bf16 with 61GB memory on a Nvidia A100(80GB)", [(61, False)]),
         ("with 61GB memory on board", []),
         ("a 65B model on a single 48 GB GPU", [(48, False)]),
+        ("MovieNet can handle 10K frames on a 24GB graphics card.", [(24, False)]),
+        ("- [x] Local gradio demo supports 12GB graphic card now", [(12, False)]),
+        ("it is required to fit a 24GB card", [(24, True)]),
+        ("一张24G显卡即可训练", [(24, False)]),
+        ("supports 16 GB SD cards", []),
         ("so you will need a GPU with plenty of memory (24GB).", [(24, True)]),
         ("- U-Net (`n_feat=32`): 2x 16Gb GPUs", [(16, False)]),
         ("results within the memory budget of 16GB and 1 GPU card", [(16, False)]),
@@ -100,6 +105,16 @@ def test_amount_that_a_sentence_asks_for(line, expected):
         ("takes 6 hours on a 32GB V100", [CardPhrase("V100-32GB", None, True, False)]),
         ("an A100 Graphics card with 80 GB of memory", [CardPhrase("A100-80GB", None, True, False)]),
         ("BA100X", []),
+        ("All models are trained on A100s.", [CardPhrase("A100", None, False, True)]),
+        ("it requires the 80GB A100s", [CardPhrase("A100-80GB", None, True, True, True)]),
+        ("experiments are run on either 8 or 4, 80GB A100s or H100s", [CardPhrase("A100-80GB", 4, True, True)]),
+        ("Trained on `4` NVIDIA `A100` GPUs", [CardPhrase("A100", 4, False, True)]),
+        ("We train on **8** A100 GPUs", [CardPhrase("A100", 8, False, True)]),
+        ("use `--gpus 8` with A100", [CardPhrase("A100", None, False, True)]),
+        ("trained on 8 Maxwell TITAN X GPUs", [CardPhrase("TITAN-X", 8, False, True)]),
+        ("trained on 32x NVIDIA 32GB V100 GPUs", [CardPhrase("V100-32GB", 32, True, True)]),
+        ("This has been tested on 8xA100, 40GB GPUs", [CardPhrase("A100", 8, True, True)]),
+        ("In Table 4, A100s are compared", [CardPhrase("A100", None, False, False)]),
     ],
 )
 def test_cards_that_a_sentence_names(line, expected):
@@ -487,6 +502,19 @@ def test_a_demand_goes_before_a_nearer_remark_where_the_sum_is_rough() -> None:
     assert sure.required_gib <= 4
 
 
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("we train with eight 80 GB GPUs", 8),
+        ("you should have 8 80G GPU", 8),
+        ("one 48GB GPU", 1),
+        ("80 GB GPUs", None),
+    ],
+)
+def test_a_size_may_stand_between_a_number_and_gpus(text: str, number: int | None) -> None:
+    assert gpu_number(text) == number
+
+
 def test_number_of_cards_may_stand_behind_their_name():
     (card,) = card_phrases("GPU V100 x8 (Mixed Precision) | gpu_mixed_precision | 1h 58m")
     assert (card.card, card.count) == ("V100", 8)
@@ -517,6 +545,9 @@ def test_memory_that_a_program_printed_is_a_statement():
         ("The large one requires 4 GB GPU-RAM", 4, True),
         ("You can run it with just **11GB** GPU memory!", 11, False),
         ("It runs on a GPU with as few as 12GB VRAM", 12, False),
+        ("you should have 8 80G GPU", 80, False),
+        ("With fp16 and a 48GB gpu, the input can be longer", 48, False),
+        ("supports 93x480p within **24G VRAM**", 24, False),
     ],
 )
 def test_amount_of_each_card_in_further_words(text, size, is_demanded):
@@ -530,6 +561,8 @@ def test_amount_of_each_card_in_further_words(text, size, is_demanded):
         "24GB of memory per GPU isn't quite right",
         "It is just that, 2GB memory",
         "Each of 4 GPUs reads 80GB of the data set",
+        "tested on an A100, 40GB GPU",  # the card's own size
+        "a 10 GB data set for GPUs",
     ],
 )
 def test_amount_beside_such_words_is_none_of_a_card(text):

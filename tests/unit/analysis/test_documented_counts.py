@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -71,6 +72,9 @@ def test_a_number_of_cards_is_read(text: str, count: int | None) -> None:
         ("trained with three A100 GPUs", 3),
         ("训练使用8张A100", 8),
         ("trained on V100 (32GB) x 4", 4),
+        ("2xRTX-8000 48GB", 2),
+        ("2xRTX6000 24GB", 2),
+        ("2xRTX6000 48GB", None),  # some card of that name: not the one with 24 GB
         ("trained on 2 x V100", 2),
         ("trained on an A100", None),
         ("trained on A100-80GB", None),
@@ -127,6 +131,9 @@ def trained(text: str, program: str = SPREAD) -> dict[str, str]:
     [
         ("We train on 8 GPUs.", "8"),
         ("We trained on 64 A100 GPUs.", "8"),  # of eight machines
+        ("To train with `2` GPUs on one node:", "2"),
+        ("We train on **4** GPUs.", "4"),
+        ("We train on `N` GPUs.", None),
         ("We trained on 24 A100 GPUs.", "8"),
         # What no machine has.
         ("We train on 15 GPUs.", None),
@@ -164,6 +171,8 @@ def test_a_statement_on_training_counts(checkout: Build, text: str, count: str |
     ("text", "count"),
     [
         ("The model was trained with 4 V100 GPUs.", "4"),
+        ("We performed 45 epochs of training using 8 X A6000 48GB.", "8"),
+        ("We train it on 4 V100 GPUs.", "4"),
         # Cards of no kind, one card, what could be, what another document says, what was not trained.
         ("The model was trained with 4 GPUs.", None),
         ("The model was trained with 1 V100 GPU.", None),
@@ -175,6 +184,55 @@ def test_a_program_that_does_not_spread_takes_what_it_was_trained_with(
     checkout: Build, text: str, count: str | None
 ) -> None:
     assert counted(checkout(trained(text, TRAIN))) == count
+
+
+@pytest.mark.parametrize(
+    ("head", "count"),
+    [
+        ("| GPUs | Samples/sec | Epoch time | AUC |\n|---|---|---|---|\n| 8xA100 | 9 | 7m | 0.8 |\n", "8"),
+        ("| GPUs | Samples/sec | Time to train |\n|---|---|---|\n| 8xA100 | 9 | 7m |\n", "8"),
+        # How fast something is names cards on which it was measured.
+        ("| GPUs | Samples/sec | Accuracy |\n|---|---|---|\n| 8xA100 | 9 | 0.8 |\n", None),
+    ],
+)
+def test_how_long_an_epoch_took_is_told_of_a_training(checkout: Build, head: str, count: str | None) -> None:
+    assert counted(checkout({"train.py": SPREAD, "README.md": f"# Net\n\n{head}"})) == count
+
+
+SPREADS_OVER_RANKS = [
+    "sb.utils.distributed.ddp_init_group(run_opts)",
+    "opt = hvd.DistributedOptimizer(opt)",
+    "tape = hvd.DistributedGradientTape(tape)",
+]
+
+
+@pytest.mark.parametrize("line", SPREADS_OVER_RANKS)
+def test_a_program_that_a_launcher_may_spread_takes_the_documented_count(checkout: Build, line: str) -> None:
+    table = "| config | GPUs |\n|---|---|\n| train_small.yaml | 2xV100 32GB |\n"
+    files = {"train.py": f"{TRAIN}    {line}\n", "README.md": f"# Results\n\n{table}"}
+    assert counted(checkout(files)) == "2"
+    assert counted(checkout({**files, "train.py": TRAIN})) is None
+
+
+def between_cells(*texts: str) -> str:
+    prose = [{"cell_type": "markdown", "source": [text]} for text in texts]
+    code = {"cell_type": "code", "source": SPREAD.splitlines(keepends=True)}
+    return json.dumps({"cells": [*prose, code]}, indent=1)
+
+
+@pytest.mark.parametrize(
+    ("texts", "count"),
+    [
+        (["This notebook uses **4 x A100 NVIDIA GPUs** to fine-tune it."], "4"),
+        (["Create a job on **4 GPUs**."], "4"),
+        (["It splits the job into 2 GPUs.", "We fine-tune on 8 A100 GPUs."], "8"),
+        (["Inference on 2 A100 GPUs is fast."], None),
+        (["If you have 4 A100 GPUs, raise the batch."], None),
+        (["It runs on GPUs."], None),
+    ],
+)
+def test_what_an_author_says_between_the_cells_counts(checkout: Build, texts: list[str], count: str | None) -> None:
+    assert counted(checkout({"tune.ipynb": between_cells(*texts)})) == count
 
 
 def test_another_document_says_nothing_of_what_was_trained(checkout: Build) -> None:

@@ -158,3 +158,30 @@ def test_what_the_script_itself_fetches_is_needed(checkout: Build) -> None:
         "data.py": "import pandas\n",
     }
     assert "pandas" in found(checkout(files))
+
+
+LIBRARY = "from setuptools import setup\nsetup(name='sound', packages=['sound'], install_requires=[{}])\n"
+OF_FIVE = "'librosa', 'scipy', 'tqdm', 'einops', 'h5py'"
+
+
+@pytest.mark.parametrize(
+    ("listed", "model", "is_added"),
+    [
+        (OF_FIVE, "import torchaudio\n", True),
+        (OF_FIVE + ", 'torch'", "import torchaudio\n", True),
+        (OF_FIVE, "def load(path):\n    import torchaudio\n    return torchaudio.load(path)\n", False),
+        (OF_FIVE, "try:\n    import torchaudio\nexcept ImportError:\n    torchaudio = None\n", False),
+    ],
+)
+def test_what_ends_a_run_at_its_start_is_installed_though_its_library_s_list_forgot_it(
+    checkout: Build, listed: str, model: str, *, is_added: bool
+) -> None:
+    files = {
+        "README.md": "```\npython sound/bin/train.py --lr 1\n```\n",
+        "setup.py": LIBRARY.format(listed),
+        "sound/__init__.py": "",
+        "sound/bin/__init__.py": "",
+        "sound/bin/train.py": "import torch\nfrom sound.model import net\nnet().cuda().backward()\n",
+        "sound/model.py": f"import torch\n{model}def net():\n    return torch.nn.Linear(2, 2)\n",
+    }
+    assert ("torchaudio" in found(checkout(files))) is is_added

@@ -25,6 +25,8 @@ SUM = "import numpy\nif __name__ == '__main__': print(numpy.ones(3))\n"
         ("opencv3==3.1", "opencv-python-headless"), ("msgpack-python==1.0.2", "msgpack==1.0.2"), ("numpy==1.26.4", "numpy==1.26.4"),
         ("tensorflow-gpu==1.15", "tensorflow-gpu==1.15"), ("tensorflow-gpu", "tensorflow"), ("pathlib", "pathlib"), ("dataclasses", "dataclasses"),
         ("python-dotenv", "python-dotenv"), ("conda-lock", "conda-lock"), ("anaconda", "anaconda"), ("clip==1.0", "git+https://github.com/openai/CLIP.git"), ("pygobject-stubs", "pygobject-stubs"), ("pprintpp", "pprintpp"), ("git+https://github.com/x/y", "git+https://github.com/x/y"),
+        ("tb-nightly==1.15.0a20190708", "tensorboard==1.15.0"), ("tf_nightly_gpu==2.1.0.dev20191003", "tensorflow==2.1.0"), ("tfp-nightly==0.8.0.dev20190702", "tensorflow-probability==0.8.0"),
+        ("tf-nightly", "tf-nightly"), ("tf-nightly==2.21.0.dev20251003", "tf-nightly==2.21.0.dev20251003"),
     ],
 )  # fmt: skip
 def test_a_name_becomes_what_its_author_meant(listed: str, installed: str) -> None:

@@ -24,6 +24,12 @@ def parsed(text: str) -> LaunchCommand:
     [
         ("python train.py", "python", "train.py", None),
         ("python3 -u src/train.py --lr 1e-4", "python", "src/train.py", None),
+        ("dlrover-run --standalone --nproc_per_node=4 train.py", "torchrun", "train.py", 4),
+        ("python -m oneflow.distributed.launch --nproc_per_node 2 train.py", "torchrun", "train.py", 2),
+        ("python ./multiproc.py --nproc_per_node 8 ./train.py", "python", "./multiproc.py", None),
+        ("python -um net.train --lr 1e-4", "python", "net.train", None),
+        ("python -Bu -m net.train", "python", "net.train", None),
+        ("python3 -OO train.py", "python", "train.py", None),
         ("torchrun --standalone --nproc_per_node=8 train.py", "torchrun", "train.py", 8),
         ("torchrun --nproc_per_node=4 train.py --version v1 --bf16 True", "torchrun", "train.py", 4),
         ("torchrun --nproc-per-node 4 --nnodes 2 train.py", "torchrun", "train.py", 4),
@@ -159,3 +165,18 @@ def test_who_asks_for_help_starts_nothing(text: str) -> None:
 )
 def test_a_list_of_files_starts_none_of_them(text: str, *, is_started: bool) -> None:
     assert (parse_command(text, {}, SOURCE, 1) is not None) is is_started
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("Launch training with `ns-train net-ngp --data <folder>`.", ["ns-train net-ngp"]),
+        ("Start `llamafactory-cli train sft.yaml` here.", ["llamafactory-cli train"]),
+        # A tool's name, and its name with a verb, are spoken of.
+        ("It is a method of `ns-train`, as `ns-train nerfacto` is.", []),
+        ("See `swift sft` and `swift pt`.", []),
+    ],
+)
+def test_a_tool_that_a_sentence_starts_goes_on_with_options(tmp_path: Path, text: str, targets: list[str]) -> None:
+    (tmp_path / "README.md").write_text(f"# Net\n{text}\n")
+    assert [command.target for command in launch_commands(read_checkout(tmp_path))] == targets

@@ -14,6 +14,12 @@ from gpu_lol_action.analysis.model_loads import model_name
         ("./pretrained/roberta-large/", "roberta-large"),
         ("../bert-base-chinese", "bert-base-chinese"),
         ("~/models/chatglm-6b", "~/models/chatglm-6b"),
+        # A pipeline's denoiser lies in a folder of its own.
+        ("/hub/rhymes-ai/Allegro/transformer/", "rhymes-ai/Allegro"),
+        ("/models/stable-diffusion-xl-base-1.0/unet", "stabilityai/stable-diffusion-xl-base-1.0"),
+        ("/models/google/gpt2/transformer", None),
+        ("/models/mine/net/unet", None),
+        ("./unet", None),
         # Names that a folder of results has as well, and what was never published.
         ("./output/gpt2", None),
         ("./models/resnet50", None),

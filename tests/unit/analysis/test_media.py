@@ -165,6 +165,7 @@ def test_a_network_without_end_is_left(checkout: Build) -> None:
         ({"train.py": "import torch\nfrom torchvision import transforms\nt = transforms.RandomResizedCrop(224)\nloss.backward()\n"}, "224"),
         ({"train.py": "import torch\nfrom a import RandomResize\nscales = [480, 800]\nt = RandomResize(scales, max_size=1333)\nloss.backward()\n"}, "800x1333"),
         ({"train.py": "import torch\nloss.backward()\n", "README.md": "```\npython train.py --resolution 1024\n```\n"}, "1024"),
+        ({"train.py": "import torch\nloss.backward()\n", "README.md": "```\npython train.py --max_height 720 --max_width 1280\n```\n"}, "720x1280"),
     ],
 )  # fmt: skip
 def test_image_size_is_read(checkout: Build, files: Mapping[str, str], size: str) -> None:

@@ -75,6 +75,34 @@ def test_torch_7_computes_on_a_card_with_its_packages_for_cuda(
     assert analyze(tree).spec.meta.workload_type is workload
 
 
+@pytest.mark.parametrize(
+    ("cmake", "is_needed"),
+    [
+        ("project(llama LANGUAGES CXX CUDA)\n", True),
+        ("project(ngp\n\tVERSION 1.0\n\tLANGUAGES C CXX CUDA\n)\n", True),
+        ("project(net)\nenable_language(CUDA)\n", True),
+        ('if (APPLE)\n  set(GPU_MODE CPU_ONLY CACHE STRING "x")\nelse ()\n  set(GPU_MODE CUDA CACHE STRING "x")\nendif ()\n', True),
+        ("project(net LANGUAGES C CXX)\n", False),
+        ("# project(net LANGUAGES C CXX CUDA)\nproject(net)\n", False),
+        ('option(USE_CUDA "Build with CUDA" OFF)\nif(USE_CUDA)\n  enable_language(CUDA)\nendif()\n', False),
+        ("find_package(CUDA)\n", False),
+    ],
+)  # fmt: skip
+def test_a_project_that_cmake_builds_in_cuda_asks_for_a_gpu(checkout: Build, cmake: str, is_needed: bool) -> None:
+    tree = checkout({"CMakeLists.txt": cmake, "README.md": "```\n./net detect picture.jpg\n```\n"})
+    kind = analyze(tree).spec.meta.workload_type
+    assert kind is (WorkloadType.INFERENCE if is_needed else WorkloadType.CPU_ONLY)
+
+
+@pytest.mark.parametrize("folder", ["", "plugin/"])
+def test_a_script_that_converts_weights_for_it_does_not_speak_against_it(checkout: Build, folder: str) -> None:
+    convert = "import torch\nfor name, weight in torch.load('a.pt').items():\n    weight.numpy().tofile(name)\n"
+    files = {f"{folder}CMakeLists.txt": "project(llama LANGUAGES CXX CUDA)\n", "convert_to_bin.py": convert}
+    tree = checkout({**files, "README.md": "```\npython convert_to_bin.py\n./llama model.bin\n```\n"})
+    kind = analyze(tree).spec.meta.workload_type
+    assert kind is (WorkloadType.CPU_ONLY if folder else WorkloadType.INFERENCE)
+
+
 CMAKE = "cmake_minimum_required(VERSION 3.10)\nproject(net LANGUAGES CXX CUDA)\nadd_executable(net net.cu)\n"
 CONVERTS = "import torch\nif __name__ == '__main__':\n    torch.load('a.pt').numpy().tofile('a.bin')\n"
 

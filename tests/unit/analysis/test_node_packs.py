@@ -48,3 +48,17 @@ def test_a_command_that_a_document_tells_of_stays_first(checkout: Build) -> None
     readme = "# Nodes\n\n## Training\n\n```\npython train.py\n```\n"
     tree = checkout({**files, "train.py": train, "README.md": readme, "requirements.txt": "torch\n"})
     assert analyze(tree).spec.meta.workload_type is WorkloadType.TRAINING
+
+
+@pytest.mark.parametrize(("pack", "is_installed"), [(PACK, True), ("from .nodes import a_train, speak\n", False)])
+def test_what_a_pack_loads_at_once_is_installed(checkout: Build, pack: str, *, is_installed: bool) -> None:
+    files = {
+        "__init__.py": f"from .nodes import masks\n{pack}",
+        "nodes/__init__.py": "",
+        "nodes/a_train.py": TUNE,
+        "nodes/masks.py": "import scipy\n",
+        "nodes/speak.py": SPEAK,
+        "requirements.txt": "torch\ntransformers\n",
+    }
+    found = analyze(checkout(files)).spec.dependencies.requirements or ()
+    assert ("scipy" in found) is is_installed

@@ -108,7 +108,9 @@ def test_a_repository_without_other_places_says_nothing(checkout: Build) -> None
         ("jax==0.4.20", "jax[cuda12_pip]==0.4.20", True),
         ("jax[cuda12_pip]==0.4.13", "jax[cuda12_pip]==0.4.13", True),
         ("jax[minimum-jaxlib]== 0.4.26", "jax[minimum-jaxlib,cuda12_pip]== 0.4.26", True),
-        ("jax==0.3.4", "jax==0.3.4", False),
+        ("jax==0.3.4", "jax[cpu]==0.3.4", False),
+        ("jax==0.3.4\njaxlib==0.3.2", "jaxlib==0.3.2", False),
+        ("jax==0.4.1\njaxlib[cuda11_cudnn82]==0.4.1", "jaxlib==0.4.1", False),
         ("jax==0.4.30", "jax[cuda12]==0.4.30", False),
         ("jax>=0.4.20", "jax[cuda12]>=0.4.20", False),
         ("jaxtyping==0.4.20", "jaxtyping==0.4.20", False),
@@ -125,4 +127,14 @@ def test_a_jax_of_those_days_is_taken_for_the_card_from_its_own_page(
 
 def test_a_jax_that_pytorch_is_listed_with_brings_no_cuda_of_its_own(checkout: Build) -> None:
     spec = analyze(checkout({"train.py": RUN, "requirements.txt": "torch==1.13.1\njax==0.4.8\n"})).spec
-    assert "jax==0.4.8" in (spec.dependencies.requirements or ())
+    assert "jax[cpu]==0.4.8" in (spec.dependencies.requirements or ())
+
+
+@pytest.mark.parametrize(
+    ("listed", "is_old"), [("jax==0.3.4", True), ("jaxlib==0.4.1", True), ("jax==0.4.13", False), ("jax", False)]
+)
+def test_wheels_that_no_index_has_any_more_are_looked_for_on_jax_s_own_page(
+    checkout: Build, listed: str, *, is_old: bool
+) -> None:
+    spec = analyze(checkout({"train.py": RUN, "requirements.txt": f"torch==1.13.1\n{listed}\n"})).spec
+    assert ("jax-releases/jax_releases" in dict(spec.env or {}).get("PIP_FIND_LINKS", "")) is is_old

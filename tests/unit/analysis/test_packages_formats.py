@@ -134,6 +134,8 @@ SETUPS = {
     "named": "_d = ['torch', 'peft>=0.1']\nd = dict(_d)\ndef pick(*p):\n    return [d[q] for q in p]\nsetup(install_requires=pick('torch', 'peft'))",
     "format": "V = '0.1'\nsetup(install_requires=['torch', f'peft>={V}'])",
     "text": "R = '''\ntorch\npeft>=0.1\n'''\nsetup(install_requires=R.strip().split('\\n'))",
+    "made": "L = {'install': ['torch'], 'run': ['peft>=0.1'], 'docs': ['sphinx']}\nE = {k: v for k, v in L.items() if k not in ['install', 'docs']}\nsetup(install_requires=L['install'] + list(E.values())[0])",
+    "keyed": "L = {'a': ['torch'], 'b': ['peft>=0.1']}\nE = {k + 'x': [v] for k, v in L.items()}\nsetup(install_requires=E['ax'] + E['bx'])",
     "extras": "E = {'train': ['peft>=0.1'], 'dev': ['pytest']}\nsetup(install_requires=['torch'] + E['train'], extras_require=E)",
 }  # fmt: skip
 
@@ -146,6 +148,19 @@ def test_setup_py_is_evaluated_without_running_it(checkout: Build, name: str) ->
     if "requirements.txt" not in text:
         del files["requirements.txt"]
     assert found(checkout(files)) == ["torch", "peft>=0.1"]
+
+
+def test_extras_that_are_made_of_a_table_are_told_by_name(checkout: Build) -> None:
+    text = (
+        "L = {'install': ['torch'], 'serve': ['fastapi'], 'docs': ['sphinx']}\n"
+        "setup(name='x', install_requires=L['install'], extras_require={k: v for k, v in L.items() if k != 'install'})\n"
+    )
+    files = {"setup.py": text, "train.py": RUN}
+    assert found(checkout(files)) == ["torch"]
+    assert found(checkout({**files, "README.md": "# Install\n```\npip install -e .[serve]\n```\n"})) == [
+        "torch",
+        "fastapi",
+    ]
 
 
 def test_setup_py_reads_a_list_that_stands_elsewhere(checkout: Build) -> None:

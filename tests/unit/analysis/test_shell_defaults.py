@@ -142,3 +142,24 @@ def test_what_a_command_overrides_is_no_longer_the_configuration_s(checkout: Bui
         tree = checkout({**files, "run.sh": files["run.sh"].format(model=given)})
         named.append({finding.value for finding in analyze(tree).findings if finding.field == "model.id"})
     assert named == [set(), {"Qwen/Qwen2.5-1.5B"}, {"deepseek-ai/deepseek-llm-7b-chat"}]
+
+
+@pytest.mark.parametrize(
+    ("readme", "model"),
+    [
+        ('model_dir="model directory"\nbash run.sh ${model_dir}', "MODELS/foo-7b"),
+        ("bash run.sh path/to/model", "MODELS/foo-7b"),
+        ("bash run.sh <model>", "MODELS/foo-7b"),
+        ("model_dir=MODELS/foo-13b\nbash run.sh ${model_dir}", "MODELS/foo-13b"),
+        ("bash run.sh MODELS/foo-13b", "MODELS/foo-13b"),
+    ],
+)
+def test_what_tells_what_belongs_in_its_place_is_a_blank(checkout: Build, readme: str, model: str) -> None:
+    files = {
+        "train.py": "import torch\nloss.backward()\noptimizer.step()\n",
+        "run.sh": 'model=${1:-"MODELS/foo-7b"}\npython train.py --model $model\n',
+        "README.md": f"```\n{readme}\n```\n",
+    }
+    command = primary_run(checkout(files)).command
+    assert command is not None
+    assert command.options["model"] == model

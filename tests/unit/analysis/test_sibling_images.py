@@ -25,6 +25,11 @@ def test_the_image_of_another_sub_project_is_not_the_runs(checkout: Build) -> No
     assert "pyspng==0.1.0" not in spec.dependencies.requirements
 
 
+def test_an_image_above_the_programs_of_another_sub_project_is_not_the_runs(checkout: Build) -> None:
+    files = {**FILES, "net-2.5/Dockerfile": DOCKER, "net-2.5/__init__.py": "", "net-2.5/demo/app.py": "import numpy\n"}
+    assert "pyspng==0.1.0" not in analyze(checkout(files)).spec.dependencies.requirements
+
+
 @pytest.mark.parametrize(
     "files",
     [

@@ -69,6 +69,20 @@ def test_an_image_with_tensorflow_1_keeps_its_own(checkout: Build) -> None:
     assert spec.dependencies.requirements == ("fire",)
 
 
+def test_one_of_nvidia_s_of_before_2020_holds_it_too(checkout: Build) -> None:
+    docker = "FROM nvcr.io/nvidia/tensorflow:19.03-py3\nRUN pip install -r requirements.txt\n"
+    files = {"train.py": TF + GRAPH, "README.md": README, "Dockerfile": docker, "requirements.txt": "fire\n"}
+    assert analyze(checkout(files)).spec.dependencies.requirements == ("fire",)
+
+
+@pytest.mark.parametrize(
+    ("listed", "installed"), [("keras", "keras<2.4"), ("keras==2.1.3", "keras==2.1.3"), ("keras-rl", "keras-rl")]
+)
+def test_a_keras_beside_it_is_of_its_day(checkout: Build, listed: str, installed: str) -> None:
+    files = {"train.py": TF + GRAPH, "README.md": README, "requirements.txt": f"tensorflow==1.15\n{listed}\n"}
+    assert analyze(checkout(files)).spec.dependencies.requirements == (installed,)
+
+
 def test_an_image_with_tensorflow_2_is_filled_as_before(checkout: Build) -> None:
     spec = analyze(checkout({"train.py": TF + OPTIMIZES, "README.md": README, "requirements.txt": "tensorflow\n"})).spec
     assert spec.environment.base_image == "tensorflow/tensorflow:2.20.0-gpu"

@@ -99,3 +99,15 @@ def test_configurations_and_fairseq_say_it_in_their_words(
     program = "import torch\nimport torch.nn as nn\nnet = nn.Linear(8, 8).cuda()\nloss.backward()\noptimizer.step()\n"
     own = {"train.py": program} if "train.py" in files["run.sh"] else {}
     assert found(checkout({**own, **files})).get("training.card_tokens") == tokens
+
+
+@pytest.mark.parametrize(("switch", "tokens"), [("True", "1024"), ("False", None)])
+def test_a_switch_says_that_batches_are_counted_in_tokens(checkout: Build, switch: str, tokens: str | None) -> None:
+    program = TRANSLATE.format(rest="default=8", counter="") + ""
+    program = program.replace(
+        "args = parser", 'parser.add_argument("--in_tokens", type=bool, default=False)\nargs = parser'
+    )
+    command = f"python train.py --batch_size 1024 --in_tokens {switch}"
+    tree = checkout({"train.py": program, "README.md": f"```\n{command}\n```\n"})
+    found = {f.field: f.value for f in detect(tree, primary_run(tree))}
+    assert found.get("training.card_tokens") == tokens

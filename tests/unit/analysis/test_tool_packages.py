@@ -16,6 +16,8 @@ def requirements(tree):
     ("files", "expected"),
     [
         ({"train.sh": "swift sft --model Qwen/Qwen2.5-7B-Instruct --deepspeed zero2\n"}, {"ms-swift", "deepspeed"}),
+        ({"train.sh": "accelerate launch --config_file cfg/acc.yaml train.py --lr 1\n", "cfg/acc.yaml": "compute_environment: LOCAL_MACHINE\ndistributed_type: DEEPSPEED\nnum_processes: 8\n"}, {"accelerate", "deepspeed"}),
+        ({"train.sh": "accelerate launch --use_deepspeed --zero_stage 2 train.py --lr 1\n"}, {"accelerate", "deepspeed"}),
         ({"serve.sh": "vllm serve meta-llama/Llama-3.1-8B\n"}, {"vllm"}),
         ({"lora.yaml": "model:\n  _component_: torchtune.models.phi3.lora_phi3_mini\noptimizer:\n  _component_: torch.optim.AdamW\nbatch_size: 2\nmax_steps: 1\n"}, {"torchtune"}),
         ({"sft.yaml": "model_name_or_path: Qwen/Qwen2.5-7B\nfinetuning_type: lora\nlearning_rate: 1e-4\n"}, {"llamafactory"}),
@@ -62,6 +64,18 @@ def test_an_examples_program_that_is_here_says_itself_what_it_needs(checkout):
         "run_clm.py": "import jax\nloss.backward()\n",
     }
     assert not set(requirements(checkout(files))) & {"torch", "transformers", "datasets"}
+
+
+def test_processes_that_accelerate_starts_by_itself_need_no_deepspeed(checkout):
+    acc = "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nnum_processes: 8\n# not DEEPSPEED\n"
+    train = "accelerate launch --config_file acc.yaml train.py --lr 1\n"
+    files = {
+        "train.sh": train,
+        "acc.yaml": acc,
+        "train.py": "import torch\n",
+        "other.yaml": "distributed_type: DEEPSPEED\nnum_processes: 8\n",
+    }
+    assert "deepspeed" not in requirements(checkout(files))
 
 
 def test_listed_and_own_packages_are_not_added(checkout):

@@ -17,6 +17,9 @@ INFER = "import torch\nfrom diffusers import DiffusionPipeline as P\nif __name__
     [
         ("## Validating installation\n```\n./train.py a=1\n```\n## Experiments\n```\n./train.py a=2\n```\n", 7),
         ("## Verify the setup\n```\n./train.py a=1\n```\n## Experiments\n```\n./train.py a=2\n```\n", 7),
+        ("## A toy example\n```\n./train.py a=1\n```\n## Experiments\n```\n./train.py a=2\n```\n", 7),
+        # The thing that pictures show, with which every fork of a well-known example begins.
+        ("## Cat toy example\n```\n./train.py a=1\n```\n## Experiments\n```\n./train.py a=2\n```\n", 3),
         # "Validation" of a model is none of an installation.
         ("## Validation loss\n```\n./train.py a=1\n```\n## Experiments\n```\n./train.py a=2\n```\n", 3),
         ("## Use\n```\n./train.py +experiments=net_overfit\n./train.py +experiments=net\n```\n", 4),

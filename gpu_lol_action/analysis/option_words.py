@@ -1,0 +1,34 @@
+"""The options of a command by their names, and the words that stand by their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+
+def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Return options by name without dashes (``-`` folded to ``_``; the first of a name wins), and the words by place."""
+    options: dict[str, str] = {}
+    places: list[str] = []
+    index = 0
+    while index < len(words):
+        word = words[index]
+        following = words[index + 1] if index + 1 < len(words) else ""
+        if word.startswith("-") and len(word) > 1 and not re.fullmatch(r"-\d.*", word):
+            name, equals, value = word.lstrip("-").partition("=")
+            name = name.replace("-", "_")
+            takes = bool(following) and not following.startswith("--")
+            takes = takes and not re.fullmatch(r"-[A-Za-z]\w*|\+{0,2}[A-Za-z_][\w.]*=.*", following)
+            if equals:
+                options.setdefault(name, value)
+            elif takes and ("config" in name or not following.endswith(".py")):
+                options.setdefault(name, following)
+                index += 1
+            else:
+                options.setdefault(name, "True")
+        elif (hydra := re.fullmatch(r"\+{0,2}~?([A-Za-z_][\w.@/]*)=(.*)", word, re.DOTALL)) is not None:
+            options.setdefault(hydra[1], hydra[2])
+        else:
+            places.append(word)
+        index += 1
+    return options, places

@@ -1,0 +1,100 @@
+"""Where no list counts: what commands install is one, if it is enough, and sub-projects that the run takes nothing of say nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from tests.unit.analysis.conftest import Build
+
+TRAIN = "import torch\nimport einops\nnet = torch.nn.Linear(2, 2).cuda()\nnet(x).sum().backward()\n"
+OTHERS = {"side/record.py": "import pyaudio\n", "side/measure.py": "import calflops\n"}
+INSTALL = "# Install\n```\npip install {}\n```\n# Train\n```\npython train.py\n```\n"
+WHOLE = "torch torchvision transformers==4.33.2 timm sentencepiece"
+
+
+def _requirements(checkout: Build, files: dict[str, str]) -> set[str]:
+    return set(analyze(checkout(files)).spec.dependencies.requirements or ())
+
+
+def test_commands_that_install_a_framework_and_more_are_the_list(checkout: Build) -> None:
+    files = {"README.md": INSTALL.format(WHOLE), "train.py": TRAIN, **OTHERS}
+    assert _requirements(checkout, files) == {*WHOLE.split(), "einops"}
+
+
+@pytest.mark.parametrize("told", ["torch", "numpy scipy pandas tqdm requests", "torch torchvision tqdm numpy"])
+def test_a_few_packages_are_no_list(checkout: Build, told: str) -> None:
+    files = {"README.md": INSTALL.format(told), "train.py": TRAIN, **OTHERS}
+    assert {"pyaudio", "calflops", "einops"} <= _requirements(checkout, files)
+
+
+def test_a_collection_s_sub_project_speaks_for_what_takes_something_of_it(checkout: Build) -> None:
+    project = '[project]\nname = "zoom"\ndependencies = ["torch==2.0.1", "xlsxwriter", "shortuuid"]\n'
+    files = {
+        "README.md": INSTALL.format(WHOLE),
+        "train.py": TRAIN,
+        "projects/zoom/pyproject.toml": project,
+        "projects/zoom/zoom/run.py": "import torch\n",
+    }
+    assert "shortuuid" not in _requirements(checkout, files)
+    files["train.py"] = f"import zoom\n{TRAIN}"
+    assert "shortuuid" in _requirements(checkout, files)
+
+
+ENVIRONMENT = (
+    "name: net\nchannels: [pytorch]\ndependencies:\n- python=3.9\n- pytorch=1.10.2\n- pip:\n  - higher==0.2.1\n"
+)
+CREATES = 'RECIPE=${{RECIPE:-net}}\nconda env {} --name="$NAME" --file "${{RECIPE}}.yml"\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "is_read"),
+    [
+        ({"scripts/net.yml": ENVIRONMENT, "scripts/setup.sh": CREATES.format("create")}, True),
+        ({"scripts/net.yml": ENVIRONMENT, "scripts/setup.sh": CREATES.format("export")}, False),
+        ({"other/net.yml": ENVIRONMENT, "scripts/setup.sh": CREATES.format("create")}, False),
+        ({"scripts/net.yml": ENVIRONMENT, "scripts/old.yml": ENVIRONMENT, "scripts/setup.sh": CREATES.format("create")}, False),
+    ],
+)  # fmt: skip
+def test_the_environment_beside_the_script_that_creates_one_by_a_variable(
+    checkout: Build, files: dict[str, str], *, is_read: bool
+) -> None:
+    tree = {"README.md": "```\npython train.py\n```\n", "train.py": TRAIN, **files}
+    assert ("higher==0.2.1" in _requirements(checkout, tree)) is is_read
+
+
+@pytest.mark.parametrize(
+    ("install", "expected"),
+    [("pip install --user gensim scipy\n", "gensim"), ("pip install scipy\n", "gensim==4.0.1"), ("pip install gensim==4.3.0 scipy\n", "gensim==4.0.1")],
+)  # fmt: skip
+def test_a_copied_in_list_does_not_bind_what_the_install_script_leaves_open(
+    checkout: Build, install: str, expected: str
+) -> None:
+    files = {
+        "README.md": "```\npython train.py\n```\n",
+        "install.sh": install,
+        "train.py": f"import sys\nsys.path.append('software/net')\nimport walk\n{TRAIN}",
+        "software/net/walk.py": "import gensim\n",
+        "software/net/requirements.txt": "gensim==4.0.1\n",
+    }
+    assert expected in _requirements(checkout, files)
+
+
+@pytest.mark.parametrize(
+    ("said", "is_installed"),
+    [
+        ("(Optional) For logging:", False),
+        ("* [OPTIONAL] If you like it faster, take the GPU package:", False),
+        ("3. Optionally, install the logger:", False),
+        ("Now the logger:", True),
+        ("(Optional, Recommended) For logging:", True),
+        ("The following optional dependencies are necessary:", True),
+        ("(Optional) Create a conda environment:", True),
+    ],
+)
+def test_what_a_line_calls_optional_is_left_out(checkout: Build, said: str, *, is_installed: bool) -> None:
+    readme = f"# Install\n```\npip install -r requirements.txt\n```\n{said}\n```\npip install wandb\n```\nThen:\n```\npip install fire\n```\n"
+    files = {"README.md": readme, "requirements.txt": "torch\n", "train.py": TRAIN}
+    found = _requirements(checkout, files)
+    assert ("wandb" in found) is is_installed
+    assert "fire" in found
