@@ -103,9 +103,7 @@ def _of_run(checkout: Checkout, run: Run) -> Finding:
 
 def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
     """Return why nothing reaches a GPU though a library that computes on one is there; None where something may."""
-    if run is not None and run.script is not None and is_shown(run.script) and is_model_card(checkout, run.script):
-        return None
-    if run is not None and run.script is not None and orders_a_card(checkout, run.script):
+    if run is not None and run.script is not None and _is_sure_of_a_card(checkout, run.script):
         return None
     if asks_hosted_model(checkout, run):
         return "commands name models that a company hosts, and a document asks for its key"
@@ -131,6 +129,11 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
     if not is_away and not touches_a_device(checkout):
         return "no program names a device or a GPU's share of the work: everything stays on the CPU"
     return None
+
+
+def _is_sure_of_a_card(checkout: Checkout, script: Source) -> bool:
+    """Whether a program is what a model's card shows, or orders a card itself."""
+    return (is_shown(script) and is_model_card(checkout, script)) or orders_a_card(checkout, script)
 
 
 def _is_told_nowhere(run: Run) -> bool:
