@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.toy_worlds import plays_in_a_toy_world
+from gpu_lol_action.analysis.small_worlds import lives_in_small_worlds
 from gpu_lol_action.domain.patterns import regex
 
 _DEVICE = regex(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
@@ -42,7 +42,7 @@ def touches_a_device(checkout: Checkout) -> bool:
             stays, found = True, found - _GIVEN_TO_INTEL
         if found and (only_reads(source, frozenset(found)) or stays_on_cpu(source)):
             stays, found = True, set()
-        if found and found <= _OF_TENSORFLOW and plays_in_a_toy_world(source):
+        if found and found <= _OF_TENSORFLOW and lives_in_small_worlds(checkout):
             stays, found = True, set()
         if found & built_for_cpu:
             stays, found = True, found - built_for_cpu

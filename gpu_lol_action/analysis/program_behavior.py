@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from gpu_lol_action.analysis.behavior import ARRAYS, GPU_MODULES, Behavior, behavior_of, training_calls
+from gpu_lol_action.analysis.behavior import ARRAYS, GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGET, is_known_to_train
 from gpu_lol_action.analysis.effort import remembered
@@ -30,7 +29,6 @@ _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epoch
                                "warmup_steps", "max_train_steps", "n_epochs", "max_epochs", "nb_epochs"})  # fmt: skip
 # A package's command (`lab_cli`) may do anything.
 _SERVING_PACKAGE = regex(r"(?:^|_)(?:evals?|infer|inference|demo|predict|chat|serve|server|generation|tts)(?:_|$)")
-_STEPS = ("optim", "optax", ".step(", "minimize", "apply_gradients", "learning_rate", "lr *", "_lr", "grad.data")
 _OF_OPTIONS = regex(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
 MOST_OF_A_PAGE = 12  # modules that are looked at for one
 _LEARNER = regex(r"(?:trainer|learner)\.py")  # who imports it does not only run what was trained
@@ -72,20 +70,12 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     if may_train and any(_of_part(checkout, source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         # A page in a browser shows a model, whatever the modules behind its tabs could do.
         is_page = not is_named and any(_is_page(source) for source in closure[:MOST_OF_A_PAGE])
-        return Behavior.INFERS if is_page or not _takes_a_step(closure) else Behavior.TRAINS
+        return Behavior.INFERS if is_page else Behavior.TRAINS
     if own is Behavior.NEITHER and any(
         _of_part(checkout, source, uses_gpu=uses_gpu) is Behavior.INFERS for source in closure[1:]
     ):
         return Behavior.INFERS
     return Behavior.INFERS if own is Behavior.NEITHER and uses_a_model(script, uses_gpu=uses_gpu) else own
-
-
-def _takes_a_step(closure: Sequence[Source]) -> bool:
-    """Whether anything of a program may learn by the gradients that it computes: else they are looked at (which tokens mattered)."""
-    if any(source.mentions(word) for source in closure for word in _STEPS):
-        return True
-    trained = (training_calls(source.code) for source in closure if source.code is not None)
-    return any(call.last != "backward" for calls in trained for call in calls)
 
 
 def _serves_by_name(script: Source) -> bool:

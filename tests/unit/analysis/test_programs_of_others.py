@@ -132,26 +132,3 @@ def test_a_library_s_own_start_of_a_training_is_one(checkout: Build, line: str, 
     program = f"{line}\nrun_exp(dict(stage='sft', do_train=True, model_name_or_path='Qwen/Qwen1.5-7B', finetuning_type='lora'))\n"
     tree = checkout({"README.md": "# T\n```\npython train.py\n```\n", "train.py": program})
     assert (workload(tree) == "training") is trains
-
-
-LOOKS = "import torch\ndef scores(model, x):\n    total = model(x).sum()\n    total.backward()\n    return x.grad\n"
-SERVES = "import torch\nfrom parts.scores import scores\nif __name__ == '__main__':\n    print(scores(torch.load('a.pt').cuda(), x))\n"
-
-
-@pytest.mark.parametrize(
-    ("module", "trains"),
-    [
-        (LOOKS, False),  # gradients that are looked at
-        (LOOKS + "opt = torch.optim.SGD(net.parameters(), lr=1)\n", True),
-        (LOOKS + "for p in net.parameters():\n    p -= lr * p.grad\n", True),
-        (LOOKS + "trainer.fit(net)\n", True),
-    ],
-)
-def test_gradients_without_a_step_train_nothing(checkout: Build, module: str, trains: bool) -> None:
-    files = {
-        "README.md": "# P\n```\npython show.py\n```\n",
-        "show.py": SERVES,
-        "parts/__init__.py": "",
-        "parts/scores.py": module,
-    }
-    assert (workload(checkout(files)) == "training") is trains
