@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gpu_lol_action.analysis.behavior import ARRAYS, GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -46,10 +47,8 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     uses_gpu = any(source.code and source.code.imported() & GPU_MODULES - ARRAYS for source in closure)
     closure = without_copies(checkout, closure)
     own = _behavior(script, uses_gpu=uses_gpu)
-    if own is Behavior.TRAINS and not TRAINING_TARGET.search(script.path) and only_looks_at_gradients(closure):
-        return Behavior.INFERS
     if own is Behavior.TRAINS or is_trial(script) or (uses_gpu and learns_elsewhere(script)):
-        return Behavior.INFERS if is_idle_by_name(script) else Behavior.TRAINS
+        return Behavior.INFERS if is_idle_by_name(script) or _only_explains(script, closure) else Behavior.TRAINS
     if is_page_that_trains(closure):
         return Behavior.TRAINS
     if uses_gpu and _serves_by_name(script) and not _has_training_options(script):
@@ -80,6 +79,11 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     ):
         return Behavior.INFERS
     return Behavior.INFERS if own is Behavior.NEITHER and uses_a_model(script, uses_gpu=uses_gpu) else own
+
+
+def _only_explains(script: Source, closure: Sequence[Source]) -> bool:
+    """Whether a program that is not named for training only looks at the gradients of a trained network."""
+    return not TRAINING_TARGET.search(script.path) and only_looks_at_gradients(closure)
 
 
 def _serves_by_name(script: Source) -> bool:
