@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.entry_points import Run, documented_runs
 from gpu_lol_action.analysis.import_graph import loaded_at_start
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.ray_orders import orders_a_card
 from gpu_lol_action.domain.patterns import regex
 
 _README = regex(r"readme(?:\.\w{2,8})?\.\w{2,4}", re.IGNORECASE)
@@ -40,6 +41,13 @@ def only_embeds(checkout: Checkout) -> bool:
     return bool(listed) or not any(
         _counts_on(source) & GPU_MODULES - EMBEDDERS for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)
     )
+
+
+def embeds_on_a_card(checkout: Checkout, run: Run | None) -> bool:
+    """Whether a run orders a card for the sentences' embeddings alone: the language models that it names answer elsewhere."""
+    if run is None or run.script is None or run.behavior is Behavior.TRAINS:
+        return False
+    return orders_a_card(checkout, run.script) and only_embeds(checkout)
 
 
 def _counts_on(source: Source) -> frozenset[str]:

@@ -135,6 +135,19 @@ def dead_lines(source: Source, values: Mapping[str, str]) -> tuple[range, ...]:
     return (*dead, *dead_functions(source.text, dead))
 
 
+def compared_blocks(source: Source) -> tuple[tuple[str, str, range], ...]:
+    """Return the blocks of a program that a name's equality with a word opens: the name, the word, and the lines."""
+    found = []
+    lines: list[str] = []
+    for branch in _branches(source) if source.form is Form.PYTHON else ():
+        equals = _EQUALS.fullmatch(branch.condition.strip())
+        if equals is not None and equals[2] == "==":
+            lines = lines or source.text.split("\n")
+            end = _end(lines, branch.line + 1, branch.depth)
+            found.append((fold_key(equals[1]), equals[3], range(branch.line + 2, end + 1)))
+    return tuple(found)
+
+
 def _not_chosen(source: Source, values: Mapping[str, str]) -> list[range]:
     """Return the lines of expressions that are taken only on a condition that these options decide against."""
     missed = [choice for choice in _choices(source) if decided(choice.condition, values) is False]

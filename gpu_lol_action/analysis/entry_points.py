@@ -33,6 +33,7 @@ from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetche
 from gpu_lol_action.analysis.plain_scripts import is_plain_script
 from gpu_lol_action.analysis.program_behavior import program_behavior
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
+from gpu_lol_action.analysis.remote_models import asks_a_service
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_behavior
 from gpu_lol_action.analysis.sky_tasks import quotes_task
@@ -163,6 +164,8 @@ def is_started(checkout: Checkout, source: Source) -> bool:
 
 def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | None:
     """Return the run of a command that trains or infers; None for everything else (data preparation, other people's files)."""
+    if asks_a_service(command):
+        return None
     script = run.script
     word = script.name.rpartition(".")[0] if script is not None else ""
     names = (*command.configs, *_without_ending(checkout, command))

@@ -26,7 +26,6 @@ from gpu_lol_action.analysis.network_programs import Program, program_of
 from gpu_lol_action.analysis.network_statements import assign, execute, run_body
 from gpu_lol_action.analysis.network_values import Class, Function, Instance, Value
 from gpu_lol_action.domain.finding import Evidence
-from gpu_lol_action.domain.patterns import regex
 
 MAX_TOGETHER = 4 * 2**20
 """What parsing all programs of a run together may cost, in bytes of ordinary code."""
@@ -49,8 +48,6 @@ _STARTS = frozenset(
     }
 )
 _METHODS = _STARTS | {"__call__", "setup_model", "configure_model", "_build_model", "init_model"}
-# What tells a generator's pictures from others while that is trained: whoever draws with the generator runs none.
-_JUDGES = regex(r"Discriminator|Critic(?!al)|PatchGAN")
 _LATENTS = ("AutoencoderKL", "first_stage", "latent_size", "vae.encode")
 
 
@@ -105,8 +102,6 @@ def _follow_programs(
         found = measured(machine) if len(machine.roots) > before else found
         if found and (place == 0 or machine.tries > MOST_TRIES):
             break
-    if machine.infers:
-        found = [network for network in found if not _JUDGES.search(network.name)]
     if 1 < len(found) <= MOST_TOGETHER:
         return together(found), tuple(machine.asked)  # a generator and what judges it are there at once
     largest = max(found, key=lambda network: (network.parameters, network.evidence), default=None)

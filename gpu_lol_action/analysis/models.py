@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.beside_hosted import embeds_on_a_card
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run, import_closure
@@ -35,7 +36,7 @@ from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.estimation.model_facts import shape_in_name
+from gpu_lol_action.estimation.model_facts import find_model, shape_in_name
 from gpu_lol_action.estimation.quantized_names import scheme_in_name
 from gpu_lol_action.estimation.vram_states import bits_of
 
@@ -72,6 +73,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
              *_from_code(checkout, run), *shape_of_config(checkout)]  # fmt: skip
     infers = run is not None and run.behavior is Behavior.INFERS
     found = [f for f in found if not (_is_placeholder(f, infers=infers) or _ENCODERS.search(f.value))]
+    if embeds_on_a_card(checkout, run):
+        found = [finding for finding in found if not _is_language_model(finding.value)]
     found += _unsized(checkout, run)
     if all(f.confidence is Confidence.LOW for f in found):
         found = [*labelled_model(run), *found]
@@ -93,6 +96,11 @@ def _quantized(named: Iterable[Finding]) -> Iterator[Finding]:
     if model is not None and scheme is not None:
         why = f"the name of `{model.value}` says {scheme}"
         yield Finding("model.weight_bits", str(bits_of(scheme)), why, model.confidence, model.evidence)
+
+
+def _is_language_model(name: str) -> bool:
+    model = find_model(name)
+    return model is not None and model.kind == "llm"
 
 
 def _is_placeholder(finding: Finding, *, infers: bool) -> bool:

@@ -1,13 +1,15 @@
 """Programs in C and CUDA: a Makefile that compiles with ``nvcc``, or a CMake project of CUDA, says that a GPU is used; commands say what for.
 
 Where other tools build it, the README's list of requirements says it: "An NVIDIA GPU". Torch 7's programs are started by ``th``, and
-their README has its packages for CUDA installed: of Lua itself nothing is read.
+their README has its packages for CUDA installed: of Lua itself nothing is read. Nor is anything of Rust, which Cargo builds for a card
+where its command says so.
 """
 
 from __future__ import annotations
 
 import re
 
+from gpu_lol_action.analysis.cargo_programs import built_for_a_card
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -46,7 +48,7 @@ def native_need(checkout: Checkout) -> Finding | None:
             line = source.text.count("\n", 0, found.start()) + 1
             why = "the Makefile compiles CUDA with `nvcc`"
             return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, line))
-    return _built_by_cmake(checkout) or _required(checkout) or _in_lua(checkout)
+    return _built_by_cmake(checkout) or _required(checkout) or _in_lua(checkout) or _in_rust(checkout)
 
 
 def _built_by_cmake(checkout: Checkout) -> Finding | None:
@@ -69,6 +71,16 @@ def _in_lua(checkout: Checkout) -> Finding | None:
     line = readme.text.count("\n", 0, found.start(1)) + 1
     why = "the README starts a program of Torch 7, with its packages for CUDA"
     return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(readme.path, line))
+
+
+def _in_rust(checkout: Checkout) -> Finding | None:
+    """Return the README's command with which Cargo builds a program for CUDA."""
+    readme = _readme(checkout)
+    built = built_for_a_card(readme) if readme is not None else None
+    if built is None or readme is None:
+        return None
+    why = "the README has Cargo build a program for CUDA"
+    return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(readme.path, built[0]))
 
 
 def _readme(checkout: Checkout) -> Source | None:
@@ -99,6 +111,13 @@ def native_workload(checkout: Checkout, need: Finding) -> Finding:
         return Finding(
             "workload", "training", "a program of Torch 7 is started to train", Confidence.LOW, need.evidence
         )
+    if (
+        readme is not None
+        and need == _in_rust(checkout)
+        and (built := built_for_a_card(readme)) is not None
+        and built[1]
+    ):
+        return Finding("workload", "training", "Cargo starts a program that trains", Confidence.LOW, need.evidence)
     for source in checkout.of(Form.MARKDOWN, Form.SHELL, roles=(Role.WORKLOAD, Role.DOCUMENTATION)):
         if source.depth == 0 and source.name != "makefile" and (found := _TRAINS.search(source.text)) is not None:
             where = Evidence(source.path, source.text.count("\n", 0, found.end()) + 1)

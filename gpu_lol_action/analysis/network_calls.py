@@ -66,8 +66,13 @@ def call(machine: Machine, target: Value, places: Sequence[Value], named: Mappin
 
 
 def reads_off_weights(node: ast.AST) -> bool:
-    """Whether a function is handed weights and nothing else: how large its network is only they tell (``build_model(state_dict)``)."""
+    """Whether a function is handed weights and nothing else: how large its network is only they tell (``build_model(state_dict)``).
+
+    One that goes without them only fills with them what it builds (``build_sam_vit_b(checkpoint=None)``).
+    """
     if not isinstance(node, ast.FunctionDef) or node.args.kwonlyargs or node.args.vararg is not None:
+        return False
+    if node.args.defaults:
         return False
     return [argument.arg for argument in node.args.args] in _WEIGHTS
 

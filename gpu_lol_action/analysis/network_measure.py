@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gpu_lol_action.analysis.network_calls import call
 from gpu_lol_action.analysis.network_chain import is_chain, run_chain
+from gpu_lol_action.analysis.network_idle import is_judge, only_fills
 from gpu_lol_action.analysis.network_inputs import inputs_of, parts_of_network
 from gpu_lol_action.analysis.network_machine import Kept, Machine, OtherRankError, OutOfStepsError, Root
 from gpu_lol_action.analysis.network_methods import ways_in
@@ -68,6 +69,8 @@ def measured(machine: Machine) -> list[OwnNetwork]:
     outer = [root for root in machine.roots if id(root.network) not in inner]
     script = machine.programs[0]
     outer = [root for root in outer if root.program is script or not only_judges(root.program.source)]
+    if machine.infers:
+        outer = [root for root in outer if not is_judge(root) and (root.program is script or not only_fills(root))]
     for root in outer[:MOST_MEASURED]:
         network = _measure(machine, root)
         before = found.get(network.name)

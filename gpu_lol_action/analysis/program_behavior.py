@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gpu_lol_action.analysis.behavior import ARRAYS, GPU_MODULES, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGET, is_known_to_train
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.gradients_only import only_looks_at_gradients
 from gpu_lol_action.analysis.handed_on import (
     hands_on,
     hands_optimizer_on,
@@ -46,7 +48,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     closure = without_copies(checkout, closure)
     own = _behavior(script, uses_gpu=uses_gpu)
     if own is Behavior.TRAINS or is_trial(script) or (uses_gpu and learns_elsewhere(script)):
-        return Behavior.INFERS if is_idle_by_name(script) else Behavior.TRAINS
+        return Behavior.INFERS if is_idle_by_name(script) or _only_explains(script, closure) else Behavior.TRAINS
     if is_page_that_trains(closure):
         return Behavior.TRAINS
     if uses_gpu and _serves_by_name(script) and not _has_training_options(script):
@@ -70,12 +72,18 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     if may_train and any(_of_part(checkout, source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
         # A page in a browser shows a model, whatever the modules behind its tabs could do.
         is_page = not is_named and any(_is_page(source) for source in closure[:MOST_OF_A_PAGE])
-        return Behavior.INFERS if is_page else Behavior.TRAINS
+        is_idle = is_page or (not is_named and only_looks_at_gradients(closure))
+        return Behavior.INFERS if is_idle else Behavior.TRAINS
     if own is Behavior.NEITHER and any(
         _of_part(checkout, source, uses_gpu=uses_gpu) is Behavior.INFERS for source in closure[1:]
     ):
         return Behavior.INFERS
     return Behavior.INFERS if own is Behavior.NEITHER and uses_a_model(script, uses_gpu=uses_gpu) else own
+
+
+def _only_explains(script: Source, closure: Sequence[Source]) -> bool:
+    """Whether a program that is not named for training only looks at the gradients of a trained network."""
+    return not TRAINING_TARGET.search(script.path) and only_looks_at_gradients(closure)
 
 
 def _serves_by_name(script: Source) -> bool:

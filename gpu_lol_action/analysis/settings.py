@@ -20,6 +20,7 @@ from gpu_lol_action.analysis.container_lines import given_variables
 from gpu_lol_action.analysis.dead_branches import option_values, reached
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.main_guards import started_alone
+from gpu_lol_action.analysis.open_choices import without_open_choices
 from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.run_words import words_of
 from gpu_lol_action.analysis.written_configs import written_settings
@@ -103,12 +104,13 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     given = {setting.key for setting in options}
     values = option_values((*options, *configs), (*closure, *words.sources))
     own = [*meant(closure[0], words.names), *borrowed_settings(closure[0], constants)] if closure else []
-    own = reached(closure[0], own, values) if closure else own
+    own = without_open_choices(closure[0], reached(closure[0], own, values), values, closure) if closure else own
     near: list[Setting] = []
     for source in (*words.sources, *closure[1:]):
         said = [*meant(source, words.names), *borrowed_settings(source, constants)]
         alone = started_alone(source)
-        near += reached(source, [s for s in said if s.evidence.line not in alone] if alone else said, values)
+        said = reached(source, [s for s in said if s.evidence.line not in alone] if alone else said, values)
+        near += without_open_choices(source, said, values, closure)
     configs = (*configs, *(setting for setting in near if setting.owner in words.presets))
     rest: tuple[Setting, ...] = ()
     if not run.configs:

@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.gpu_extras import takes_along
 from gpu_lol_action.analysis.import_graph import imported_over
 from gpu_lol_action.analysis.onnx_sessions import stays_in_memory
 from gpu_lol_action.analysis.packages import declared_packages, package_name
+from gpu_lol_action.analysis.promised_without import promised_without
 from gpu_lol_action.analysis.python_code import Import
 from gpu_lol_action.analysis.settings import values_of
 from gpu_lol_action.domain.patterns import regex
@@ -35,6 +36,10 @@ def why_left_off(checkout: Checkout, run: Run) -> str | None:
         return "only an option asks for it, which the command leaves off, and the list that is installed names no library for it"
     if hands_cpu_on(checkout, run):
         return "what it starts puts all on the CPU in so many words, and what it imports names no card"
+    if (readme := promised_without(checkout, run)) is not None:
+        return (
+            f"`{readme}` opens with the promise that none is needed, and only a folder beside tells of what needs one"
+        )
     if stays_in_memory(checkout, run):
         return "what it starts runs in ONNX Runtime on the CPU, and names no card"
     return None

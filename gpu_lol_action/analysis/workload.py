@@ -32,6 +32,7 @@ from gpu_lol_action.analysis.native_programs import native_need, native_workload
 from gpu_lol_action.analysis.other_languages import built_in_another_language
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.ray_orders import orders_a_card
 from gpu_lol_action.analysis.rented_machines import rented_wish, rents_to_train
 from gpu_lol_action.analysis.runs import further_runs
 from gpu_lol_action.analysis.services import refused_gpu
@@ -102,7 +103,7 @@ def _of_run(checkout: Checkout, run: Run) -> Finding:
 
 def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
     """Return why nothing reaches a GPU though a library that computes on one is there; None where something may."""
-    if run is not None and run.script is not None and is_shown(run.script) and is_model_card(checkout, run.script):
+    if run is not None and run.script is not None and _is_sure_of_a_card(checkout, run.script):
         return None
     if asks_hosted_model(checkout, run):
         return "commands name models that a company hosts, and a document asks for its key"
@@ -128,6 +129,11 @@ def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
     if not is_away and not touches_a_device(checkout):
         return "no program names a device or a GPU's share of the work: everything stays on the CPU"
     return None
+
+
+def _is_sure_of_a_card(checkout: Checkout, script: Source) -> bool:
+    """Whether a program is what a model's card shows, or orders a card itself."""
+    return (is_shown(script) and is_model_card(checkout, script)) or orders_a_card(checkout, script)
 
 
 def _is_told_nowhere(run: Run) -> bool:
