@@ -35,6 +35,7 @@ from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_req
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.server_images import put_entry_points
 from gpu_lol_action.analysis.shell_defaults import exported, handed_places, is_left_open
+from gpu_lol_action.analysis.sourced_scripts import sourcing
 from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.analysis.wrapped_commands import wrapped
 from gpu_lol_action.domain.finding import Evidence
@@ -213,7 +214,7 @@ def _of_source(
     """Yield a file's commands, each script that it starts in its place. ``seen`` collects the scripts that were entered."""
     request = machine_request(source)
     scripts = console_scripts(checkout)
-    for line in command_lines(source, given):
+    for line in command_lines(source, given, sourcing(checkout, source)):
         if not may_start(line.text, scripts):
             continue
         command = parse_command(at_hand(checkout, line), line.variables, source, line.line, scripts)
