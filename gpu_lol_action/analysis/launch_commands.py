@@ -10,6 +10,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloned_paths import at_hand
 from gpu_lol_action.analysis.console_scripts import console_scripts
+from gpu_lol_action.analysis.document_order import by_mention, by_name
 from gpu_lol_action.analysis.estimator_jobs import estimator_lines
 from gpu_lol_action.analysis.launch_help import starts_nothing
 from gpu_lol_action.analysis.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
@@ -31,6 +32,7 @@ from gpu_lol_action.analysis.launch_tools import (
     without_runners,
 )
 from gpu_lol_action.analysis.linked_pages import documents_and_linked_pages
+from gpu_lol_action.analysis.linked_scripts import linked_scripts
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.server_images import put_entry_points
@@ -47,7 +49,6 @@ MAX_DOCUMENTS = 60
 MAX_FOLLOWED = 3  # scripts that start scripts
 MAX_ENTERED = 200  # ways into scripts, each read anew with what it is handed
 MAX_SCRIPT = 64 * 1024  # characters
-MAX_MENTIONING = 256 * 1024  # characters of documentation in which each of thousands of scripts is looked for
 _CONFIG = regex(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
 _OWN_FOLDER = regex(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
 _TESTS = regex(r"\s*(?:(?:if|elif|while)\s+)?(?:!\s*)?(?:\[|test\s+[!-])")
@@ -107,13 +108,13 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     found: list[LaunchCommand] = []
     seen: set[str] = set()
     documents, linked = documents_and_linked_pages(checkout)
-    for source in [*_by_name(documents)[:MAX_DOCUMENTS], *linked]:
-        for command in _of_source(checkout, source, seen):
+    for source in [*by_name(documents)[:MAX_DOCUMENTS], *linked]:
+        for command in _of_document(checkout, source, seen):
             found.append(command)
             if len(found) >= MAX_COMMANDS:
                 return tuple(found)
     scripts = checkout.of(Form.SHELL, Form.DOCKERFILE, Form.YAML, Form.NOTEBOOK)
-    for source in _by_mention(scripts, documents):
+    for source in by_mention(scripts, documents):
         if source.path in seen:
             continue
         for command in (*_of_source(checkout, source, seen), *_of_jobs(checkout, source)):
@@ -127,6 +128,18 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
         command for source in checkout.of(Form.PYTHON)[:MAX_PROGRAMS] for command in _of_program(checkout, source)
     ]
     return tuple([*found, *started][:MAX_COMMANDS])
+
+
+def _of_document(checkout: Checkout, source: Source, seen: set[str]) -> Iterator[LaunchCommand]:
+    """Yield a document's commands, then those of scripts that its sentences name where a section shows no command itself."""
+    shown: set[str] = set()
+    for command in _of_source(checkout, source, seen):
+        shown.add(command.section)
+        yield command
+    for line in linked_scripts(source):
+        script = checkout.find_named(line.text.partition(" ")[2])
+        if line.section not in shown and script is not None and script.path not in seen:
+            yield from _led_to(checkout, source, line, seen, 0)
 
 
 def _of_program(checkout: Checkout, source: Source) -> Iterator[LaunchCommand]:
@@ -270,30 +283,3 @@ def _requested(command: LaunchCommand, request: MachineRequest) -> LaunchCommand
     gpus = command.processes or request.gpus
     nodes = command.nodes if command.nodes > 1 else request.nodes or 1
     return replace(command, processes=gpus, nodes=nodes, is_divided=command.is_divided or (gpus or 0) > 1)
-
-
-def _by_name(documents: Sequence[Source]) -> tuple[Source, ...]:
-    """Return documents with the English README of each depth first; without their endings, so that `a.md` comes before `a-b.md`."""
-    names = {"readme.md": 0, "readme.rst": 0, "readme": 0, "readme_en.md": 0}
-
-    def place(source: Source) -> tuple[int, int, str, str]:
-        kind = names.get(source.name, 1 if source.name.startswith("readme") else 2)
-        return source.depth, kind, source.path.rpartition(".")[0], source.path
-
-    return tuple(sorted(documents, key=place))
-
-
-def _by_mention(scripts: Sequence[Source], documents: Sequence[Source]) -> list[Source]:
-    """Return scripts with those that documentation names first, in its order: a reader is told to start these."""
-    text = "\n".join(document.text for document in _by_name(documents))[:MAX_MENTIONING]
-    places = {source.path: text.find(source.path.rsplit("/", 1)[-1]) for source in scripts}
-    return sorted(
-        scripts,
-        key=lambda source: (
-            places[source.path] < 0,
-            places[source.path],
-            source.depth,
-            source.path.rpartition(".")[0],  # without its ending, so that `run.sh` comes before `run-large.sh`
-            source.path,
-        ),
-    )
