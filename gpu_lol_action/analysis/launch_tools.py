@@ -58,7 +58,9 @@ _MODULE = regex(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+")
 _MAY_START = regex(
     r"\$|\.(?:py|ipynb|sh|bash|slurm|sbatch)\b|python|\b(?:make|just|text-generation-inference|lorax|"
     + "|".join(
-        sorted({*TOOLS, *COUNT_FLAGS, *INTERFACES, *WEB_SERVERS, "fabric"} | {s for s in _SHELLS if s.isalpha()})
+        sorted(
+            {*TOOLS, *COUNT_FLAGS, *INTERFACES, *WEB_SERVERS, "fabric", "torchx"} | {s for s in _SHELLS if s.isalpha()}
+        )
     )
     + r")\b"
 )
