@@ -21,7 +21,7 @@ MAX_PER_SCRIPT = 10
 MAX_NESTED = 2
 MAX_KEY = 4000
 # Up to the last sign of what tells where the script lies: `"$(dirname "$0")/env.sh"`, `${ROOT}/scripts/env.sh`.
-_TAIL = regex(r"(?:^|[\s\"')}]|\$\w{1,60}/)/?((?:\.{0,2}/)*[\w-][\w./-]{0,200})[\"']?$")
+_TAIL = regex(r"(?:^|[\s\"')}]|\$\w{1,60}/)/?((?:\.{0,2}/){0,20}[\w-][\w./-]{0,200})[\"']?$")
 
 
 def sourcing(checkout: Checkout, source: Source, nested: int = 0) -> Sourcing:
