@@ -18,13 +18,14 @@ _OBJECT = regex(r"\{.*[\"':,].*\}")
 _TO_FILL_IN = regex(
     r"<[^<>]{1,100}[>,]?|\[[A-Z][A-Z_]{2,40}\]|(?:[\w./-]{0,40}[./_-])?(?:YOUR|your)[_-][\w./-]{1,80}|[xX]{3,40}"
 )
+_OF_A_FILE = regex(r"(?i)path|dir(?:ectory)?(?![a-z])|file|folder|ckpt|checkpoint|weights")
 
 
 def is_unfilled(value: str) -> bool:
     """Whether an option's value stands for what the reader has to put in its place."""
     bare = value.strip().strip("\"'").strip() if len(value) <= MAX_BLANK else ""
-    if bare.startswith("$") and "/" in bare:
-        return False  # what lies in a folder of the reader's has a name that tells (`$MODELS/llama-7b`)
+    if "/" in bare or _OF_A_FILE.search(bare):
+        return False  # a reader's own file (`path/to/checkpoint`, `$MODEL_DIR/llama-7b`) is not what the program starts with
     return bool(bare) and bool(_TO_FILL_IN.fullmatch(bare) or (is_left_open(bare) and not _OBJECT.fullmatch(bare)))
 
 

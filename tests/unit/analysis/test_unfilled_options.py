@@ -12,7 +12,7 @@ from tests.unit.analysis.conftest import Build
 
 @pytest.mark.parametrize(
     "value",
-    ["$SIZE", "${SIZE}", '"${SIZE}"', "<size>", "<7b, 13b>", "<7b,", "{size}", "[SIZE]", "YOUR_SIZE", "your-size", "path/to/your_model", "XXX", "path/to/model"],
+    ["$SIZE", "${SIZE}", '"${SIZE}"', "<size>", "<7b, 13b>", "<7b,", "{size}", "[SIZE]", "YOUR_SIZE", "your-size", "XXX"],
 )  # fmt: skip
 def test_a_place_to_fill_in_is_no_value(value: str) -> None:
     assert is_unfilled(value)
@@ -21,7 +21,7 @@ def test_a_place_to_fill_in_is_no_value(value: str) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["7b", "", "None", "$MODELS/llama-7b", "checkpoint-${STEP}", '{"a": 1}', "{a,b}", "[0,1]", "[256]", "x", "meta-llama/Llama-2-7b-hf", "yourself"],
+    ["7b", "", "None", "path/to/model", "/path/to/checkpoint-dir", "$MODEL_PATH", "<ckpt>", "<model dir>", "YOUR_WEIGHTS", "$MODELS/llama-7b", "checkpoint-${STEP}", '{"a": 1}', "{a,b}", "[0,1]", "[256]", "x", "meta-llama/Llama-2-7b-hf", "yourself"],
 )  # fmt: skip
 def test_what_is_said_stays(value: str) -> None:
     assert not is_unfilled(value)
