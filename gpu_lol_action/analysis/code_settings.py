@@ -31,6 +31,9 @@ _JUDGED = regex(r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)
 _NUMBERS = frozenset({"dtype", "torch_dtype"})
 # Parts of a pipeline that are kept at 32 bit beside weights at 16: what they are given is not what the whole computes in.
 _PART = regex(r"(?:^|\.)(?:Autoencoder\w{0,30}|\w{0,20}VAE|CLIPVision\w{0,30})\.from_\w{1,20}$")
+_OPTION = regex(
+    r"(?:self\.)?(?:args|opts?|options|flags|FLAGS|cfg|conf|config|hparams|hps|params)\.([A-Za-z_]\w{0,60}(?:\.\w{1,60}){0,4})"
+)
 _NO_SETTINGS = frozenset({"add_argument", "add_option", "field", "Field", "option", "Option", "Argument"})
 
 
@@ -40,7 +43,7 @@ def code_settings(source: Source) -> tuple[Setting, ...]:
     code = source.code
     if code is None:
         return ()
-    arguments = _arguments(source, code)
+    arguments = [setting for setting in _arguments(source, code) if setting.text]
     typed = [s for s in arguments if s.path[:1].isupper()]
     other = [s for s in arguments if not s.path[:1].isupper()]
     options = [_default(source, item, item.text) for item in code.defaults if item.is_option]
@@ -63,16 +66,32 @@ def _arguments(source: Source, code: PythonCode) -> list[Setting]:
         for key, value in call.keywords:
             if is_client and key in MODEL_WORDS and is_request(call):
                 continue
-            text = code.resolve(value, call.owner) if key != "batch_size" or call.line not in judging else None
+            if key == "batch_size" and call.line in judging:
+                continue
+            text = code.resolve(value, call.owner)
             if key in _NUMBERS and (_is_on_cpu(code, call) or _is_beside_the_whole(code, call, key)):
                 continue  # how wide numbers are in main memory, or a picture's encoder
-            if text is not None and call.last not in _NO_SETTINGS and not _FOR_TRIALS.search(call.owner):
+            origin = _origin(value)
+            if (text is not None or origin) and call.last not in _NO_SETTINGS and not _FOR_TRIALS.search(call.owner):
                 where = Evidence(source.path, call.line)
                 # `DataLoader(batch_size=batch_size)` hands on the parameter of the function that it stands in.
                 is_handed = value.reference == key and (call.owner, key) in parameters
                 path = f"{call.last}.{fold_key(key)}"
-                found.append(Setting(fold_key(key), path, text, where, call.owner, is_handed))
+                found.append(Setting(fold_key(key), path, text or "", where, call.owner, is_handed, origin))
     return found
+
+
+@remembered
+def open_arguments(source: Source) -> tuple[Setting, ...]:
+    """Return arguments that options of a program fill which it starts with nothing: a command that gives them says what they are."""
+    code = source.code
+    return tuple(setting for setting in _arguments(source, code) if not setting.text) if code is not None else ()
+
+
+def _origin(value: Value) -> str:
+    """Return the option that a value is: the path behind what holds the options (``args``, ``self.cfg``); empty for others."""
+    found = _OPTION.fullmatch(value.path or "")
+    return fold_key(found[1]) if found is not None else ""
 
 
 def _is_on_cpu(code: PythonCode, call: Call) -> bool:

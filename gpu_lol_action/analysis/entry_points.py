@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.command_verbs import (
     is_told_to_train,
 )
 from gpu_lol_action.analysis.console_scripts import console_programs, script_source
+from gpu_lol_action.analysis.copied_configs import copied_config
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.hydra_names import hydra_named
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports
@@ -195,7 +196,9 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         behavior = by_words(command) if trains else Behavior.INFERS
     if behavior is Behavior.NEITHER:
         return None
-    configs = configs or linked_config(checkout, command) or own_configs(checkout, script)
+    configs = (
+        configs or linked_config(checkout, command) or copied_config(checkout, command) or own_configs(checkout, script)
+    )
     options = by_long_names(checkout, script, command.options)
     return Run(behavior, command.evidence, command, script, configs, options)
 

@@ -30,6 +30,7 @@ from gpu_lol_action.analysis.launch_tools import (
     without_runners,
 )
 from gpu_lol_action.analysis.linked_pages import documents_and_linked_pages
+from gpu_lol_action.analysis.linked_scripts import linked_scripts
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
 from gpu_lol_action.analysis.moved_folders import found_there
 from gpu_lol_action.analysis.option_words import split_options
@@ -37,6 +38,7 @@ from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.reading_order import by_mention, by_name
 from gpu_lol_action.analysis.server_images import put_entry_points
 from gpu_lol_action.analysis.shell_defaults import exported, handed_places, is_left_open
+from gpu_lol_action.analysis.sourced_scripts import sourcing
 from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.analysis.wrapped_commands import wrapped
 from gpu_lol_action.domain.finding import Evidence
@@ -109,7 +111,7 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     seen: set[str] = set()
     documents, linked = documents_and_linked_pages(checkout)
     for source in [*by_name(documents)[:MAX_DOCUMENTS], *linked]:
-        for command in _of_source(checkout, source, seen):
+        for command in _of_document(checkout, source, seen):
             found.append(command)
             if len(found) >= MAX_COMMANDS:
                 return tuple(found)
@@ -128,6 +130,18 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
         command for source in checkout.of(Form.PYTHON)[:MAX_PROGRAMS] for command in _of_program(checkout, source)
     ]
     return tuple([*found, *started][:MAX_COMMANDS])
+
+
+def _of_document(checkout: Checkout, source: Source, seen: set[str]) -> Iterator[LaunchCommand]:
+    """Yield a document's commands, then those of scripts that its sentences name where a section shows no command itself."""
+    shown: set[str] = set()
+    for command in _of_source(checkout, source, seen):
+        shown.add(command.section)
+        yield command
+    for line in linked_scripts(source):
+        script = checkout.find_named(line.text.partition(" ")[2])
+        if line.section not in shown and script is not None and script.path not in seen:
+            yield from _led_to(checkout, source, line, seen, 0)
 
 
 def _of_program(checkout: Checkout, source: Source) -> Iterator[LaunchCommand]:
@@ -220,7 +234,7 @@ def _of_source(
     """Yield a file's commands, each script that it starts in its place. ``seen`` collects the scripts that were entered."""
     request = machine_request(source)
     scripts = console_scripts(checkout)
-    for line in command_lines(source, given, folder):
+    for line in command_lines(source, given, folder, sourcing(checkout, source)):
         if not may_start(line.text, scripts):
             continue
         command = parse_command(at_hand(checkout, line), line.variables, source, line.line, scripts)

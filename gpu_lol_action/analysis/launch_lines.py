@@ -6,7 +6,7 @@ import html
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from gpu_lol_action.analysis.azure_jobs import azure_lines, is_azure_job
@@ -15,11 +15,13 @@ from gpu_lol_action.analysis.container_lines import container_lines, with_variab
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_texts import is_open_text, one_value, with_kept_texts
 from gpu_lol_action.analysis.launch_tools import TOOLS
+from gpu_lol_action.analysis.lost_marks import with_lost_marks
 from gpu_lol_action.analysis.moved_folders import moved
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.server_images import entry_point
 from gpu_lol_action.analysis.shell_arithmetic import computed, counted
 from gpu_lol_action.analysis.shell_branches import with_taken_branches
+from gpu_lol_action.analysis.shell_words import evaluated, sourced
 from gpu_lol_action.analysis.texts import is_fence, without_comment, without_remarks
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -29,6 +31,8 @@ MAX_VARIABLES, MAX_VALUE = 300, 4000  # characters: a whole command may be kept 
 MAX_PUT = 100  # variables put into one line
 MAX_BLOCK = 60  # lines of one array or quoted text
 NOTHING: Mapping[str, str] = MappingProxyType({})
+Sourcing = Callable[[str, Sequence[str], Mapping[str, str]], Mapping[str, str]]
+"""What a script leaves set that is read into another: asked by its name, the words that it is handed, and what is set before."""
 
 _PREFORMATTED = regex(r"<(/?)pre\b[^>]{0,200}>", re.IGNORECASE)
 _TAG = regex(r"</?(?:pre|code|b|br|span|strong)\b[^>]{0,200}>", re.IGNORECASE)
@@ -37,7 +41,7 @@ _HEADING = regex(r"^ {0,3}#{1,6}\s+(.{1,200})")
 _UNDERLINE = regex(r"^[=\-~^*\"]{3,}\s*$")
 _INLINE = regex(r"`{1,3}([^`\n]{6,300})`{1,3}")
 _STARTS = regex(
-    r"(?:\$ |[A-Z_]+=\S+ )*(?:(?:python3?|torchrun|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
+    r"(?:\$ |[A-Z_]+=\S+ )*(?:(?:python3?|torchrun|torchx|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
     # In a sentence a tool's name and verb may stand for it alone; what is to be typed goes on with options or a configuration.
     r"|(?:ns-train|lerobot-train|fairseq-train|(?:llamafactory-cli|axolotl) train|tune run|swift (?:sft|pt|rlhf))\s(?=.{0,200}(?:\s--[a-z]|\.ya?ml\b)))"
 )
@@ -55,12 +59,7 @@ _ARRAY = regex(rf"^\s*{_SETS}([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
 _ADDS = regex(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
 _TARGET = regex(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
 _PUT = regex(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
-_OPTION = regex(r"\s*--[a-z][\w-]*(?:[=\s]|$)")
-_OPTION_OR_COMMAND = regex(
-    r"\s*(?:--[a-z]|(?:[A-Za-z_]\w*=\S* )*(?:!|\$ )?(?:[\w./-]*python[\d.]*|torchrun|accelerate|deepspeed|\./)\s?\S)"
-)
 _POSITION = regex(r"\$\{?(\d)\}?")  # what the caller gives: where nobody does, the script's own fallback stands
-MAX_BETWEEN = 4
 # `(env) user@host:~/project$ `, `(env)[project]$ `: what a terminal shows before a command.
 _PROMPT = regex(
     r"^(?:\([\w.-]{1,30}\)\s?(?:\[[^\]\n]{1,40}\])?\s?[\w.@:~/-]{0,60}|[\w.-]{1,30}@[\w.-]{1,40}:[\w~/.-]{0,60})[$#]\s+(?=\S)"
@@ -68,6 +67,7 @@ _PROMPT = regex(
 _IN_NOTEBOOK = regex(r"(?:[ \t]+pass  |[\w, ]+ = None  )?#(?:!|%(?=run))(.*)")
 _SHELL = regex(r"(?:/bin/)?(?:ba|z)?sh\s+-c\s+\"([^\"]+)\"")
 _PIPED = regex(r"(\$\([\w./-]+)[^()|`]{0,200}(?:\|[^()|`]{1,200})+\)")
+_BETWEEN_COMMANDS = regex(r"&&|\|\||;|(?<!\|)\|(?!\|)")
 _CONTROL = regex(r"^(?:do|then|else)\s+")
 
 
@@ -82,10 +82,12 @@ class CommandLine:
     folder: str = ""
 
 
-def command_lines(source: Source, given: Mapping[str, str] = NOTHING, folder: str = "") -> Iterator[CommandLine]:
+def command_lines(
+    source: Source, given: Mapping[str, str] = NOTHING, folder: str = "", sourcing: Sourcing | None = None
+) -> Iterator[CommandLine]:
     """Yield what a file starts, in its order. ``given`` are variables and parameters that its caller sets, ``folder`` is where it is started."""
     if source.form is Form.MARKDOWN:
-        raw = _with_lost_marks(_shown_in_document(source))
+        raw = with_lost_marks(_shown_in_document(source))
     elif source.form is Form.DOCKERFILE:
         raw = _started_by_image(source)
     elif source.form is Form.YAML:
@@ -97,7 +99,17 @@ def command_lines(source: Source, given: Mapping[str, str] = NOTHING, folder: st
         raw = _of_makefile(source)
     else:
         raw = with_kept_texts(with_taken_branches(_numbered(source), given))
-    yield from _joined(raw, given, folder, is_each_alone=source.form is Form.NOTEBOOK or is_makefile(source))
+    is_each_alone = source.form is Form.NOTEBOOK or is_makefile(source)
+    yield from _joined(raw, given, folder, sourcing, is_each_alone=is_each_alone)
+
+
+def variables_left(source: Source, given: Mapping[str, str], sourcing: Sourcing | None) -> Mapping[str, str]:
+    """Return what is set at a script's end."""
+    raw = itertools.chain(with_kept_texts(with_taken_branches(_numbered(source), given)), ((0, "", ""), (0, ":", "")))
+    left = given
+    for line in _joined(raw, given, "", sourcing, is_each_alone=False):
+        left = line.variables
+    return left
 
 
 def is_makefile(source: Source) -> bool:
@@ -120,7 +132,12 @@ def _numbered(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def _joined(
-    raw: Iterator[tuple[int, str, str]], given: Mapping[str, str], outer: str, *, is_each_alone: bool
+    raw: Iterator[tuple[int, str, str]],
+    given: Mapping[str, str],
+    outer: str,
+    sourcing: Sourcing | None,
+    *,
+    is_each_alone: bool,
 ) -> Iterator[CommandLine]:
     """Yield lines with their continuations put together, their variables and folder kept; ``is_each_alone``: no line moves the next."""
     variables: Mapping[str, str] = given
@@ -158,43 +175,22 @@ def _joined(
         # Nobody who went out of the tree is told to come back: the next block of a document does.
         if is_each_alone or section != place or (folder.startswith("..") and not whole):
             folder, place = outer, section
-        for part in re.split(r"&&|\|\||;|(?<!\|)\|(?!\|)", whole):
-            if part.strip():
-                yield CommandLine(_CONTROL.sub("", part.strip()), start, variables, section, folder)
-                folder = moved(folder, substitute(part.strip(), variables) if "$" in part else part.strip())
+        for part in _parts(whole, variables):
+            if sourcing is not None and (read := sourced(part)) is not None:
+                variables = {**variables, **sourcing(substitute(read[0], variables), read[1], variables)}
+            yield CommandLine(part, start, variables, section, folder)
+            folder = moved(folder, substitute(part, variables) if "$" in part else part)
         folder = outer if whole.startswith("(") else folder
 
 
-def _with_lost_marks(raw: Iterator[tuple[int, str, str]]) -> Iterator[tuple[int, str, str]]:
-    """Yield a document's lines, a command that goes on with options further down marked so: a reader sees what a backslash is missing for.
-
-    Empty lines and remarks between them are left out, and remarks behind them.
-    """
-    before: tuple[int, str, str] | None = None
-    between: list[tuple[int, str, str]] = []
-    for each in itertools.chain(raw, ((0, "", ""),)):
-        if (
-            before is not None
-            and each[0]
-            and not _OPTION.match(each[1])
-            and len(between) < MAX_BETWEEN
-            and _is_between(each[1])
-        ):
-            between.append(each)
-            continue
-        if before is not None:
-            number, line, section = before
-            is_option = _OPTION.match(each[1]) is not None and _OPTION_OR_COMMAND.match(line) is not None
-            goes_on = is_option and each[2] == section and each[0] == number + 1 + len(between)
-            said = without_comment(line) if goes_on else line
-            yield number, f"{said} \\" if goes_on and not said.rstrip().endswith("\\") else said, section
-            yield from () if goes_on else between
-        before, between = each, []
-
-
-def _is_between(line: str) -> bool:
-    """Whether a line may stand between a command's options: it is empty, or a remark."""
-    return not line.strip() or line.lstrip().startswith("#")
+def _parts(text: str, variables: Mapping[str, str]) -> Iterator[str]:
+    """Yield the commands of a line, what ``eval`` is handed as the commands that its words are together."""
+    for each in _BETWEEN_COMMANDS.split(text):
+        part = _CONTROL.sub("", each.strip())
+        if part.startswith("eval ") and "$" in part:
+            yield from evaluated(part[5:], lambda words: substitute(words, variables))
+        elif part:
+            yield part
 
 
 def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:

@@ -60,7 +60,9 @@ _PROGRAM = regex(r"[a-z][a-z\d_-]{1,40}")
 _MAY_START = regex(
     r"\$|\.(?:py|ipynb|sh|bash|slurm|sbatch)\b|python|\b(?:make|just|text-generation-inference|lorax|"
     + "|".join(
-        sorted({*TOOLS, *COUNT_FLAGS, *INTERFACES, *WEB_SERVERS, "fabric"} | {s for s in _SHELLS if s.isalpha()})
+        sorted(
+            {*TOOLS, *COUNT_FLAGS, *INTERFACES, *WEB_SERVERS, "fabric", "torchx"} | {s for s in _SHELLS if s.isalpha()}
+        )
     )
     + r")\b"
 )

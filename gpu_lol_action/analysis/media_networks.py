@@ -25,6 +25,7 @@ from gpu_lol_action.analysis.network_named_shapes import shape_of
 from gpu_lol_action.analysis.network_programs import Program, program_of
 from gpu_lol_action.analysis.network_statements import assign, execute, run_body
 from gpu_lol_action.analysis.network_values import Class, Function, Instance, Value
+from gpu_lol_action.analysis.unfilled_options import filled
 from gpu_lol_action.domain.finding import Evidence
 
 MAX_TOGETHER = 4 * 2**20
@@ -88,7 +89,7 @@ def _follow_programs(
     if not programs:
         return None, ()
     machine = Machine(
-        programs, options, sizes.side or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
+        programs, filled(options), sizes.side or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
     )
     machine.is_size_open = not sizes.side
     machine.frames, machine.samples, machine.hop = sizes.frames, sizes.samples, sizes.hop

@@ -24,7 +24,7 @@ _KEYS = {
     "tensor_model_parallel_size": TENSOR, "tensor_parallel_degree": TENSOR, "model_parallel_size": TENSOR, "tp_size": TENSOR, "tp": TENSOR,
     "pipeline_model_parallel_size": PIPELINE, "pipeline_parallel_degree": PIPELINE, "pipe_parallel_size": PIPELINE, "pp_size": PIPELINE,
     "pp": PIPELINE, "expert_model_parallel_size": EXPERT, "expert_parallel_size": EXPERT, "expert_parallel_degree": EXPERT, "ep_size": EXPERT,
-    "dp": DATA, "dp_size": DATA, "data_parallel_replicate_degree": DATA, "context_parallel_degree": CONTEXT, "cp_size": CONTEXT,
+    "cores_per_replica": TENSOR, "dp": DATA, "dp_size": DATA, "data_parallel_replicate_degree": DATA, "context_parallel_degree": CONTEXT, "cp_size": CONTEXT,
 }  # fmt: skip
 # Words this short mean it in a section on parallelism, or beside another of them.
 _SHORT = frozenset({"tp", "pp", "dp"})

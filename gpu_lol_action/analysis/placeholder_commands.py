@@ -34,6 +34,11 @@ def leaves_configuration_open(command: LaunchCommand) -> bool:
     return any(_OPEN_CONFIG.fullmatch(word) for word in (*command.words[1:], *command.options.values()))
 
 
+def is_of_the_reader(name: str) -> bool:
+    """Whether a file's name says that its reader has to write or to choose it (``your_config.yml``)."""
+    return _OF_THE_READER.search(name) is not None
+
+
 def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
     """Whether a command starts a file that is not here, though programs are: a placeholder, or another project's."""
     if not command.target.endswith(".py"):
@@ -93,4 +98,4 @@ def is_fetched(command: LaunchCommand) -> bool:
 def _is_to_be_filled_in(checkout: Checkout, command: LaunchCommand) -> bool:
     """Whether another project's tool is handed a configuration that readers have to write themselves (``your_config.yml``)."""
     named = [name for name in command.configs if checkout.find_named(name) is None]
-    return bool(named) and len(named) == len(command.configs) and all(_OF_THE_READER.search(name) for name in named)
+    return bool(named) and len(named) == len(command.configs) and all(is_of_the_reader(name) for name in named)

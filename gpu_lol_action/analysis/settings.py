@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.code_settings import (
     borrowed_settings,
     code_settings,
     constants_of,
     given_arguments,
     meant,
+    open_arguments,
 )
 from gpu_lol_action.analysis.configuration import Setting, fold_key, read_settings
 from gpu_lol_action.analysis.container_lines import given_variables
@@ -23,6 +24,7 @@ from gpu_lol_action.analysis.main_guards import started_alone
 from gpu_lol_action.analysis.open_choices import without_open_choices
 from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.run_words import words_of
+from gpu_lol_action.analysis.unfilled_options import is_unfilled, without_blanks
 from gpu_lol_action.analysis.written_configs import written_settings
 from gpu_lol_action.domain.finding import Confidence, Evidence
 from gpu_lol_action.domain.patterns import regex
@@ -86,6 +88,8 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         for key, value in run.options.items()
     )
     options = (*options, *_packed(options), *_of_environment(checkout, run))
+    closure = import_closure(checkout, run.script) if run.script else ()
+    options = without_blanks(options, closure)
     configs = tuple(
         setting
         for source in run_configs(checkout, run)
@@ -98,16 +102,17 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         s for s in (*configs, *written_settings(checkout, run)) if s.path not in overridden or _is_number(s.text)
     )
     configs = _filled(tuple(kept_configs), options)
-    closure = import_closure(checkout, run.script) if run.script else ()
     words = words_of(checkout, run, (*options, *configs))
     constants = constants_of((*closure[1:], *words.sources))
     given = {setting.key for setting in options}
     values = option_values((*options, *configs), (*closure, *words.sources))
+    said_by_name = {s.path: s.text for s in reversed(options) if not is_unfilled(s.text)}
     own = [*meant(closure[0], words.names), *borrowed_settings(closure[0], constants)] if closure else []
+    own = _taken(closure[0], own, said_by_name) if closure else own
     own = without_open_choices(closure[0], reached(closure[0], own, values), values, closure) if closure else own
     near: list[Setting] = []
     for source in (*words.sources, *closure[1:]):
-        said = [*meant(source, words.names), *borrowed_settings(source, constants)]
+        said = _taken(source, [*meant(source, words.names), *borrowed_settings(source, constants)], said_by_name)
         alone = started_alone(source)
         said = reached(source, [s for s in said if s.evidence.line not in alone] if alone else said, values)
         near += without_open_choices(source, said, values, closure)
@@ -126,6 +131,14 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         (Confidence.MEDIUM, tuple(setting for setting in (*kept, *near) if _is_overridden(setting, passed))),
     )
     return Scope((*tiers, (Confidence.LOW, rest)))
+
+
+def _taken(source: Source, settings: list[Setting], given: Mapping[str, str]) -> list[Setting]:
+    """Return a program's settings, those that hand on an option (``gpus_per_node=args.tasks_per_node``) with what the command gives it."""
+    if not given:
+        return settings
+    handed = [replace(s, text=given[s.origin]) for s in open_arguments(source) if s.origin in given]
+    return [*handed, *(replace(s, text=given[s.origin]) if s.origin in given else s for s in settings)]
 
 
 def _is_number(text: str) -> bool:

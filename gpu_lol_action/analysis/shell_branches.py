@@ -22,6 +22,9 @@ _SETS = regex(rf"\s*(?:export\s+|local\s+|readonly\s+)?([A-Za-z_]\w{{0,60}})={_Q
 _FALLS_BACK = regex(
     rf"\s*(?:export\s+|local\s+)?([A-Za-z_]\w{{0,60}})=[\"']?\$\{{(\w{{1,60}}):?-{_QUOTED}\}}[\"']?\s*(?:#.*)?$"
 )
+_COPIES = regex(
+    r"\s*(?:export\s+|local\s+|readonly\s+)?([A-Za-z_]\w{0,60})=[\"']?\$\{?(\w{1,60})\}?[\"']?\s*(?:;?\s*#.*)?$"
+)
 _ASSIGNS = regex(r"\s*(?:export\s+|local\s+|readonly\s+)?([A-Za-z_]\w{0,60})\+?=")
 _READS = regex(r"\s*(?:read|getopts|for|while|shift|source|\.|eval)\b")
 _IF = regex(r"\s*(el)?if\s+(.{1,300}?)\s*(?:;\s*then\b.*|then)?\s*$")
@@ -129,6 +132,8 @@ def _keep(line: str, values: dict[str, str], given: Mapping[str, str], *, is_sur
         name, value = found[1], given.get(found[2], found[3])
     elif (found := _SETS.match(line)) is not None:
         name, value = found[1], found[2]
+    elif (found := _COPIES.match(line)) is not None:  # what it is handed: `model=$1`
+        name, value = found[1], values.get(found[2], "")
     elif (found := _ASSIGNS.match(line)) is not None:
         values.pop(found[1], None)
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from gpu_lol_action.domain.patterns import regex
 
@@ -12,6 +12,10 @@ _WORD = regex(r"""(?:[^ \t\r\n'"]|'[^']*'|"[^"]*")+""")
 # `> log` and `2>&1`; what begins with `<` and goes on may be a place to fill in.
 _TO_FILE = regex(r"[\d&]?>>?|<")
 _REDIRECTED = regex(r"[\d&]?>>?&?[\w./$-]+")
+_SOURCES = regex(
+    r"(?:source|\.)\s+([\"']?.{1,300}?\.(?:sh|bash)|[\"']?[\w./-]{1,200})[\"']?((?:\s+[^\s#]{1,100}){0,10})\s*(?:#.*)?$"
+)
+_QUOTED_OR_BETWEEN = regex(r"""'[^']*'|"[^"]*"|&&|\|\|?|;""")
 _QUOTED = regex(r"""'([^']*)'|"([^"]*)\"""")
 
 
@@ -39,3 +43,23 @@ def without_redirections(words: Sequence[str]) -> list[str]:
         elif not _REDIRECTED.fullmatch(word):
             kept.append(word)
     return kept
+
+
+def evaluated(text: str, put: Callable[[str], str]) -> list[str]:
+    """Return the commands that ``eval`` makes of its words: joined by blanks, variables put in, and split anew; quoted signs part none."""
+    try:
+        line = put(" ".join(shell_words(text)))
+    except ValueError:
+        line = put(text)
+    commands, start = [], 0
+    for found in _QUOTED_OR_BETWEEN.finditer(line):
+        if found[0][0] not in "\"'":
+            commands.append(line[start : found.start()])
+            start = found.end()
+    return [command.strip() for command in (*commands, line[start:]) if command.strip()]
+
+
+def sourced(text: str) -> tuple[str, list[str]] | None:
+    """Return the script that a line reads into its own shell (``source env.sh``, ``. ./env.sh``), and what that is handed; else None."""
+    found = _SOURCES.match(text) if text[:1] in {"s", "."} else None
+    return (found[1], found[2].split()) if found is not None else None

@@ -129,3 +129,16 @@ python3 -m verl.trainer.main_ppo --config-name=ppo_megatron_trainer algorithm.ad
     assert said(found, "training.sequence_length") == "2560"
     assert found.breakdown is not None
     assert "8.19 B" in found.breakdown.terms[0].basis
+
+
+def test_the_cores_that_hold_one_replica_divide_its_model(checkout: Build) -> None:
+    program = "import json\nimport jax\nparams = json.load(open('c.json'))\nloss.backward()\noptimizer.step()\n"
+    for cores, expected in ((8, {"8"}), (1, set())):
+        tree = checkout(
+            {
+                "train.py": program,
+                "c.json": f'{{"layers": 28, "cores_per_replica": {cores}}}',
+                "README.md": "```\npython train.py --config c.json\n```\n",
+            }
+        )
+        assert {f.value for f in analyze(tree).findings if f.field == "training.tensor_parallel"} == expected

@@ -116,3 +116,32 @@ def test_a_program_that_the_service_fetches_from_elsewhere_trains_as_well(checko
 )
 def test_what_is_no_job_of_this_checkout_starts_nothing(checkout: Build, text: str) -> None:
     assert not list(launch_commands(checkout({"job.ipynb": text, "scripts/train.py": TRAIN})))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("torchx run -s slurm dist.ddp -j 2x8 --script train.py -- --lr 1e-4", [("torchrun", "train.py", 8, 2)]),
+        ("torchx run dist.ddp -j=8 --script=train.py --lr 1e-4", [("torchrun", "train.py", 8, 1)]),
+        (
+            "torchx run --scheduler local_cwd dist.spmd -j 1:4x2 --gpu 2 -m train -- --lr 1",
+            [("torchrun", "train", 2, 4)],
+        ),
+        ("torchx run -s local_cwd dist.ddp --script train.py", [("torchrun", "train.py", None, 1)]),
+        # What is no job of several processes, or names no program, is not read as one.
+        ("torchx run -s local_cwd utils.sh echo train.py", []),
+        ("torchx run -s local_cwd dist.ddp -j 1x8", []),
+        ("torchx status slurm://torchx/14731", []),
+        ("torchx run --scheduler slurm component.py:train --num_trainers=8 -- --lr 1", []),
+    ],
+)
+def test_a_torchx_job_is_torchrun_on_its_machines(
+    checkout: Build, line: str, expected: list[tuple[str, str, int | None, int]]
+) -> None:
+    assert commands(checkout, line) == expected
+
+
+def test_what_a_torchx_job_hands_on_is_the_programs(checkout: Build) -> None:
+    readme = "```\ntorchx run dist.ddp -j 1x4 --script train.py -- \\\n  --batch_size 64 \\\n  --j 3\n```\n"
+    (command,) = launch_commands(checkout({"train.py": TRAIN, "README.md": readme}))
+    assert (command.processes, command.options["batch_size"], command.options["j"]) == (4, "64", "3")
