@@ -15,8 +15,8 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key
 from gpu_lol_action.analysis.dead_functions import dead_functions
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.left_open import is_left_open
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.unfilled_options import is_unfilled
 from gpu_lol_action.analysis.unset_options import unset_options
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -64,7 +64,7 @@ def option_values(said: Iterable[Setting], sources: Iterable[Source]) -> dict[st
     values = {key: next(iter(texts)) for key, texts in defaults.items() if len(texts) == 1 and key not in _TASKS}
     given: dict[str, str] = {}
     for setting in said:
-        if not is_left_open(setting.text):
+        if not is_unfilled(setting.text):
             given.setdefault(setting.key, setting.text)
     unset = unset_options(known) - _TASKS - defaults.keys() if given else ()
     return {**dict.fromkeys(unset, "None"), **values, **given}

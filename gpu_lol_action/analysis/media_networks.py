@@ -13,7 +13,6 @@ from functools import partial
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.left_open import is_left_open
 from gpu_lol_action.analysis.network_calls import call, reads_off_weights
 from gpu_lol_action.analysis.network_configs import nodes_of
 from gpu_lol_action.analysis.network_expressions import evaluate
@@ -58,7 +57,7 @@ def own_network(
     """Return the largest network that the programs build of their own classes, or of layers in a row; None without one."""
     if not sources:
         return None
-    given = {name: said for name, said in (options or {}).items() if not is_left_open(said)}
+    given = filled(options or {})
     before = _followed(sources[0], tuple(sources), sizes)
     for network, asked in before:
         if all(_said(given, name) == said for name, said in asked.items()):
@@ -89,7 +88,7 @@ def _follow_programs(
     if not programs:
         return None, ()
     machine = Machine(
-        programs, filled(options), sizes.side or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
+        programs, options, sizes.side or DEFAULT_SIZE, LENGTH, Following(run_body, evaluate, assign, call)
     )
     machine.is_size_open = not sizes.side
     machine.frames, machine.samples, machine.hop = sizes.frames, sizes.samples, sizes.hop

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.settings import look_up, scope_of
 from gpu_lol_action.analysis.unfilled_options import filled, is_unfilled
@@ -53,3 +54,34 @@ def test_a_program_starts_with_its_own_where_the_command_leaves_it_open(
     assert found["batch_size"].text == batch
     # What the program starts with nothing is still something that is given.
     assert (found["other"] and found["other"].text) == ("$OTHER" if "$OTHER" in given else None)
+
+
+NETWORK = """
+import argparse
+import torch
+from torch import nn
+parser = argparse.ArgumentParser()
+parser.add_argument("--size", default="small")
+args = parser.parse_args()
+WIDTHS = {"small": 256, "large": 4096}
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(width, width), nn.Linear(width, width))
+if __name__ == "__main__":
+    if args.size == "small":
+        net = Net(256)
+    else:
+        net = Net(4096)
+    torch.load("a.pt")
+    net.cuda()(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "parameters"), [("$SIZE", 131584), ("<size>", 131584), ("large", 33562624), ("small", 131584)]
+)
+def test_the_program_s_own_value_stands_for_one_that_is_left_open(checkout: Build, size: str, parameters: int) -> None:
+    readme = f"# Net\n```\npython run.py --size {size}\n```\n"
+    found = analyze(checkout({"README.md": readme, "run.py": NETWORK})).findings
+    assert [int(f.value) for f in found if f.field == "media.own_parameters"] == [parameters]
