@@ -34,6 +34,7 @@ _ENCODER = regex(
     r"(?:^|[/_])(?:(?:eva_?|open_?)?clip|siglip|dino(?:v2)?|arcface|insightface|facexlib|iresnet|vit)(?:[/_.]|$)",
     re.IGNORECASE,
 )
+LARGEST_AT_32_BIT = 1.5  # billion parameters of a pipeline: Stable Diffusion 2 has 1.3
 MOST_PICTURES = 32  # longer clips are made piece by piece
 MIXED_UNLESS_TOLD = ("yolo", "rtdetr")
 """Networks that ultralytics' trainer trains with autocast by default (``amp=True``); programs of one's own do what they say."""
@@ -236,9 +237,16 @@ def _precision(question: VramQuestion, known: tuple[Finding, ...], *, is_mixed: 
 
 
 def _is_built_to_infer(question: VramQuestion, known: tuple[Finding, ...]) -> bool:
-    """Whether layers that the program builds itself infer at 32 bit, as libraries make them: nothing says otherwise."""
-    is_said = _best(known, "training.precision") is not None
-    return question.model.kind == OWN and not question.method.trains and not is_said
+    """Whether what the program builds or loads infers at 32 bit, as libraries make it: nothing says otherwise.
+
+    So do the first pipelines for pictures that it loads by name. Who runs a larger one says at how many bits.
+    """
+    if question.method.trains or _best(known, "training.precision") is not None:
+        return False
+    named = _best(known, "model.id")
+    is_loaded = named is not None and named.confidence is Confidence.HIGH and named.evidence.path.endswith(".py")
+    is_small = question.model.kind == "diffusion-image" and question.model.parameters_b <= LARGEST_AT_32_BIT
+    return question.model.kind == OWN or (is_loaded and is_small)
 
 
 def _elements(findings: tuple[Finding, ...], question: VramQuestion, field: str) -> float:
