@@ -225,9 +225,13 @@ def _of_inference(said: Sequence[Statement]) -> list[Statement]:
 def _of_whole(said: Sequence[Statement]) -> list[Statement]:
     """Return what speaks of a run that infers with more than was recognized: cards that trained the model as if they were only named.
 
-    Running it asks for less than they have: such a card moves what is assumed, and does not replace it.
+    Running it asks for less than they have: such a card moves what is assumed, and does not replace it. So does the size of one
+    that is only said beside it ("four GPUs (80G)"); what a training is said to ask for counts, where nothing else is said.
     """
-    return [replace(s, weight=WEIGHT_OF_NAMED_CARD) if s.is_card and s.rank > 1 else s for s in said]
+    mine = [
+        s for s in said if s.is_card or ".training." not in s.finding.field or s.finding.confidence is Confidence.HIGH
+    ]
+    return [replace(s, weight=WEIGHT_OF_NAMED_CARD) if s.is_card and s.rank > 1 else s for s in mine]
 
 
 def _is_ordered(statement: Statement) -> bool:

@@ -85,6 +85,20 @@ def test_cards_that_trained_more_than_was_recognized_move_the_figure(checkout: B
     assert size(analyze(checkout({"run.py": NET + SHOW, "README.md": f"{said}We trained on four A100 GPUs.\n"}))) == 20
 
 
+@pytest.mark.parametrize(
+    ("trained", "expected"),
+    [
+        ("The model was trained on five A100 nodes and each node has four GPUs (80G).", 20),
+        ("The training requires at least 30 GB of VRAM.", 32),  # as large as cards are
+    ],
+)
+def test_the_size_of_a_card_that_trained_is_no_amount_that_running_it_takes(
+    checkout: Build, trained: str, expected: int
+) -> None:
+    said = f"# Net\n{RUN}\n## Training\n{trained}\n"
+    assert size(analyze(checkout({"run.py": NET + SHOW, "README.md": said}))) == expected
+
+
 def test_what_a_scheduler_is_asked_for_is_no_need_of_a_known_network(checkout: Build) -> None:
     script = "#!/bin/bash\n#SBATCH --gres=gpu:a100:1\npython train.py --batch_size 8\n"
     analysis = analyze(checkout({"train.py": NET + LOOP, "submit.sh": script}))
