@@ -23,6 +23,8 @@ from gpu_lol_action.analysis.settings import values_of
 from gpu_lol_action.domain.patterns import regex
 
 _CARD = regex(r"cuda|gpu", re.IGNORECASE)
+# Its device, or one that it hands on by that name; not another beside it, where results are looked at (`cpu_device`, detectron2's demos).
+_ITS_DEVICE = regex(r"(?<!\w)device\s{0,4}=\s{0,4}(?:torch\.device\(\s{0,4})?[\"']cpu[\"']")
 MAX_MODULES = 3  # that compute on a GPU: more are the work itself
 
 
@@ -73,5 +75,7 @@ def computes_if_told(checkout: Checkout, run: Run) -> bool:
 def hands_cpu_on(checkout: Checkout, run: Run) -> bool:
     """Whether a started program makes the CPU its device, and no module that it imports speaks of a card (``Net(device=torch.device("cpu"))``)."""
     if run.command is None or run.script is None or run.behavior is Behavior.TRAINS or not stays_on_cpu(run.script):
+        return False
+    if _ITS_DEVICE.search(run.script.text) is None:
         return False
     return not any(_CARD.search(source.text) for source in import_closure(checkout, run.script))

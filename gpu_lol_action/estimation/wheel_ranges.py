@@ -162,7 +162,10 @@ def _applies(read: Requirement, python: str) -> bool:
     environment = {"python_version": python, "python_full_version": f"{python}.9", "sys_platform": "linux", "os_name": "posix",
                    "platform_system": "Linux", "platform_machine": "x86_64", "implementation_name": "cpython",
                    "platform_python_implementation": "CPython", "extra": ""}  # fmt: skip
-    return read.marker is None or read.marker.evaluate(environment)
+    try:
+        return read.marker is None or read.marker.evaluate(environment)
+    except (ValueError, KeyError):  # `=== "pypy"`, or a name that no standard knows: pip would stop at it
+        return True
 
 
 def _bounds(read: Requirement) -> tuple[Version | None, Version | None]:

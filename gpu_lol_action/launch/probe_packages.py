@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from packaging.markers import UndefinedEnvironmentName
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import InvalidVersion
 
@@ -168,7 +167,7 @@ def _applies(text: str, python: Version) -> bool:
     }
     try:
         return marker.evaluate(environment)
-    except (UndefinedEnvironmentName, InvalidVersion):
+    except (ValueError, KeyError):  # `=== "pypy"`, a name that no standard knows, no version where one belongs
         return True
 
 

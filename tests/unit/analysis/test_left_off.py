@@ -126,6 +126,8 @@ NET = "import torch\nclass Net(torch.nn.Module):\n    def __init__(self, device)
         (ON_CPU.replace("'cpu'", "'cuda'"), NET, WorkloadType.INFERENCE),
         (ON_CPU.replace("'cpu'", "'cuda' if given else 'cpu'"), NET, WorkloadType.INFERENCE),
         (ON_CPU, NET + "        self.cuda()\n", WorkloadType.INFERENCE),
+        # Where results are looked at, as in detectron2's demos: the model lies where its library puts it.
+        (ON_CPU.replace("device =", "cpu_device ="), NET, WorkloadType.INFERENCE),
         (ON_CPU.replace("Net(device).generate()", "loss(Net(device)).backward()"), NET, WorkloadType.TRAINING),
     ],
 )

@@ -74,6 +74,13 @@ def test_the_first_python_on_which_most_installs_is_the_best() -> None:
     assert best_python(["requests"], ("3.11", "3.10")) == "3.11"
 
 
+@pytest.mark.parametrize(
+    "marker", ['implementation_name === "pypy"', 'platform_python_implementation ~= "x"', 'python_version > "three"']
+)
+def test_a_marker_that_says_nothing_stops_nothing(marker: str) -> None:
+    assert best_python([f"numpy==1.22.0; {marker}"], ("3.11", "3.10")) in {"3.11", "3.10"}
+
+
 def test_a_python_for_which_a_package_has_nothing_is_no_way_out() -> None:
     pins = ["tensorflow==2.11.0", "numpy==1.22.0"]
     assert has_none("tensorflow==2.11.0", "3.14")

@@ -15,3 +15,9 @@ def test_beside_a_stand_in_for_torch_what_needs_the_rest_of_it_is_named_and_not_
     assert "peft" in beside.sentence
     real = judge(facts, ["peft"], PYTHON).checks[0]
     assert real.status is CheckStatus.FAILED
+
+
+def test_a_marker_that_cannot_be_decided_asks_for_its_package() -> None:
+    facts = {"found": {"numpy": {"version": "2.0.0", "is_imported": True}}}
+    (check,) = judge(facts, ['numpy==2.0.0; implementation_name === "pypy"'], PYTHON).checks
+    assert check.status is CheckStatus.PASSED
