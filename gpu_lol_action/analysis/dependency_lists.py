@@ -180,10 +180,15 @@ def _of_level(
     beside = [files for files in blocks.values() if set(plain) & set(files)] if plain else list(blocks.values())
     words = set(re.split(r"[^a-z0-9]+", run.script.name.removesuffix(".py"))) if run and run.script else set()
     own = [source for source in level if _stem(source) and set(_stem(source).split("-")) <= words]
+    own += [source for source in level if source.name == _OF_MIM]
     if plain or beside:
         return list(dict.fromkeys([*plain[:1], *(beside[0] if beside else ()), *own]))
     base = own or [source for source in level if set(_stem(source).split("-")) & _BASE]
     return base or list(level)
+
+
+# What OpenMMLab's installer takes beside the list that pip takes: the library with the operators in CUDA.
+_OF_MIM = "mminstall.txt"
 
 
 def _stem(source: Source) -> str:

@@ -34,3 +34,16 @@ def test_the_list_that_the_same_lines_install(checkout: Build, install: str, *, 
     names = set(spec.dependencies.requirements)
     assert "ray" in names
     assert ("sacrebleu" in names) is is_taken
+
+
+@pytest.mark.parametrize(("name", "is_taken"), [("mminstall.txt", True), ("docs.txt", False)])
+def test_what_openmmlab_s_installer_takes_is_installed(checkout: Build, name: str, *, is_taken: bool) -> None:
+    files = {
+        "requirements.txt": "-r requirements/runtime.txt\n",
+        "requirements/runtime.txt": "numpy\n",
+        f"requirements/{name}": "mmcv>=2.0.0\n",
+        "tools/train.py": "import torch\nif __name__ == '__main__':\n    loss.backward()\n    opt.step()\n",
+        "README.md": "# Net\n## Install\n```\npip install openmim\nmim install -e .\n```\n```\npython tools/train.py\n```\n",
+    }
+    names = analyze(checkout(files)).spec.dependencies.requirements
+    assert any(each.startswith("mmcv") for each in names) is is_taken
