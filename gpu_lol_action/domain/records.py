@@ -65,7 +65,8 @@ else:
             set_.append(f"self.{each.name} = {value}")
         if hasattr(made, "__post_init__"):
             set_.append("self.__post_init__()")
-        exec(f"def __init__({', '.join(asked)}): {'; '.join(set_) or 'pass'}", known)  # noqa: S102  a declaration's own names
+        written = f"def __init__({', '.join(asked)}): {'; '.join(set_) or 'pass'}"
+        exec(written, known)  # noqa: S102 - the names of a class in this package  # nosec B102
         known["__init__"].__qualname__ = f"{made.__qualname__}.__init__"
         return known["__init__"]
 
