@@ -43,7 +43,7 @@ def code_settings(source: Source) -> tuple[Setting, ...]:
     code = source.code
     if code is None:
         return ()
-    arguments = [setting for setting in _arguments(source, code) if setting.text]
+    arguments = [setting for setting in _arguments(source) if setting.text]
     typed = [s for s in arguments if s.path[:1].isupper()]
     other = [s for s in arguments if not s.path[:1].isupper()]
     options = [_default(source, item, item.text) for item in code.defaults if item.is_option]
@@ -55,7 +55,12 @@ def code_settings(source: Source) -> tuple[Setting, ...]:
     return (*typed, *options, *plain, *other)
 
 
-def _arguments(source: Source, code: PythonCode) -> list[Setting]:
+@remembered
+def _arguments(source: Source) -> tuple[Setting, ...]:
+    """Return what calls give by name; without a text what an option fills that the program starts with nothing."""
+    code = source.code
+    if code is None:
+        return ()
     found: list[Setting] = []
     parameters = {(item.owner, item.name) for item in code.defaults if item.is_parameter}
     judging = _loaders_beside_training(code)
@@ -78,14 +83,13 @@ def _arguments(source: Source, code: PythonCode) -> list[Setting]:
                 is_handed = value.reference == key and (call.owner, key) in parameters
                 path = f"{call.last}.{fold_key(key)}"
                 found.append(Setting(fold_key(key), path, text or "", where, call.owner, is_handed, origin))
-    return found
+    return tuple(found)
 
 
 @remembered
 def open_arguments(source: Source) -> tuple[Setting, ...]:
     """Return arguments that options of a program fill which it starts with nothing: a command that gives them says what they are."""
-    code = source.code
-    return tuple(setting for setting in _arguments(source, code) if not setting.text) if code is not None else ()
+    return tuple(setting for setting in _arguments(source) if not setting.text)
 
 
 def _origin(value: Value) -> str:

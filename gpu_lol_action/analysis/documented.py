@@ -236,7 +236,6 @@ _ILLUSTRATED = regex(r"\b(?:for (?:example|instance)|e\.g\.)(?=[\s,:]).{0,120}\b
 
 
 _COUNT = "documented.gpu_count"
-_MARKED_NUMBER = regex(r"(?<![\w*`])(?:`|\*{1,3})(\d{1,3})(?:`|\*{1,3})(?=\s)")  # "with `1` GPUs", "on **8** GPUs"
 
 
 def _field(name: str, use: str) -> str:
@@ -264,7 +263,7 @@ def _in_gib(line: str) -> str:
 
 
 def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
-    line = _MARKED_NUMBER.sub(r"\1", _in_gib(line))
+    line = _in_gib(line)
     use = purpose(line) or purpose(heading)
     for sentence in _SENTENCE_END.split(line):
         own = "quantized" if is_quantized(sentence) else purpose(sentence) or use
