@@ -57,10 +57,14 @@ def inferring_runs(checkout: Checkout, infers: Callable[[Checkout, Source], bool
 @remembered
 def only_prepares(checkout: Checkout) -> bool:
     """Whether all programs that import a library for a card are steps beside a work that is elsewhere, and none names a card."""
-    users = [s for s in checkout.of(Form.PYTHON, Form.NOTEBOOK) if top_level_gpu_import(s) is not None]
-    if not users or not all(STEP.search(f"/{source.name}") or _converts(source) for source in users):
-        return False
-    return not any(_ON_A_CARD.search(source.text) for source in users)
+    users = []
+    for source in checkout.of(Form.PYTHON, Form.NOTEBOOK):
+        if top_level_gpu_import(source) is None:
+            continue
+        if not (STEP.search(f"/{source.name}") or _converts(source)):
+            return False  # the first that works: in a large tree the other thousands need not be asked
+        users.append(source)
+    return bool(users) and not any(_ON_A_CARD.search(source.text) for source in users)
 
 
 def _converts(source: Source) -> bool:
