@@ -39,7 +39,7 @@ _TAG = regex(r"</?(?:pre|code|b|br|span|strong)\b[^>]{0,200}>", re.IGNORECASE)
 _BOLD = regex(r"\s{0,3}\*\*([^*`|]{3,60})\*\*:?\s*$")  # a heading in all but its marks
 _HEADING = regex(r"^ {0,3}#{1,6}\s+(.{1,200})")
 _UNDERLINE = regex(r"^[=\-~^*\"]{3,}\s*$")
-_INLINE = regex(r"`{1,3}([^`\n]{6,300})`{1,3}")
+_INLINE = regex(r"`{1,3}([^`\n]{6,1000})`{1,3}")
 _STARTS = regex(
     r"(?:\$ |[A-Z_]+=\S+ )*(?:(?:python3?|torchrun|torchx|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
     # In a sentence a tool's name and verb may stand for it alone; what is to be typed goes on with options or a configuration.
@@ -215,13 +215,18 @@ def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:
                 section = found[1].strip()
             elif _UNDERLINE.match(line) and previous.strip():
                 section = previous.strip()[:200]
-        if inside or line.startswith(("    ", "\t")) or is_rst:
+        told = _told(line) if not inside and not is_rst else []
+        if inside or is_rst or (not told and line.startswith(("    ", "\t"))):
             yield number, line, section
-        else:
-            for text in _INLINE.findall(line[:2000]):
-                if _STARTS.match(text) or ((tool := _TOLD_AN_OPTION.match(text)) and tool[1] in TOOLS):
-                    yield number, text, section
+        for text in told:
+            yield number, text, section
         previous = line
+
+
+def _told(line: str) -> list[str]:
+    """Return the commands that a line of prose tells between backticks, also one that a list sets in as far as code."""
+    found = _INLINE.findall(line[:2000]) if "`" in line else []
+    return [t for t in found if _STARTS.match(t) or ((tool := _TOLD_AN_OPTION.match(t)) and tool[1] in TOOLS)]
 
 
 def _started_by_image(source: Source) -> Iterator[tuple[int, str, str]]:

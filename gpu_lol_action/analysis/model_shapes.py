@@ -50,6 +50,8 @@ _BESIDE = {"model.vocabulary": ("num_tokens",)}
 # What only recurrent layers are told, in a section of their own.
 _RECURRENT = ("rnn_type", "cell_type", "bidirectional")
 _GRAPHS = frozenset({"torch_geometric", "dgl", "ogb", "torch_sparse", "torch_scatter"})
+# Toolboxes for pictures: layers and widths in their configurations are those of a head or an encoder among other parts.
+_TOOLBOXES = frozenset({"mmcv", "mmengine", "mmdet", "mmdet3d", "mmseg", "mmpose", "mmaction", "detectron2"})
 
 
 DRAFT_LAYERS = "1"
@@ -81,6 +83,7 @@ def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
     Layers and width have to stand together, in what the run starts with or in one file: those of two files are two models'.
     """
     reached = import_closure(checkout, run.script) if run is not None and run.script is not None else ()
+    is_of_parts = bool(reached and reached[0].code and reached[0].code.imported() & _TOOLBOXES)
     of_graphs = [source for source in reached if source.code is not None and source.code.imported() & _GRAPHS]
     if of_graphs and of_graphs[0] is reached[0]:
         return []  # layers of a network of graphs
@@ -95,7 +98,10 @@ def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
             known = {finding.field for finding in found}
             found += [finding for finding in _dimensions(scope) if finding.field not in known]
             found += mixture_shapes.detect(part, next(finding for finding in found if finding.field == "model.layers"))
-            is_told = bool({"model.vocabulary", "model.attention_heads"} & {finding.field for finding in found})
+            fields = {finding.field for finding in found}
+            if is_of_parts and "model.vocabulary" not in fields:
+                return []
+            is_told = bool({"model.vocabulary", "model.attention_heads"} & fields)
             # A transformer over graphs says how many heads it has; what else a module of graphs builds passes messages.
             return found if is_told or not of_graphs else []
     return []

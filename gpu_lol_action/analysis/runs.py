@@ -144,7 +144,8 @@ def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> Rank:
         kind = README if run.command.said.path.rsplit("/", 1)[-1].lower().startswith("readme") else DOCUMENT
         level = run.command.said.path.count("/")
         if run.script is not None and (own := levels.of(run.script.path)) < level:
-            level, kind = own, PROGRAM  # a page below that speaks of it takes nothing from the program
+            # A page below that speaks of it takes nothing from the program, nor from the script that starts it.
+            level, kind = own, SCRIPT if form_of(run.evidence.path) is Form.SHELL else PROGRAM
     elif run.command is not None:
         kind = SCRIPT
         level = min(level, levels.of(run.script.path)) if run.script else level

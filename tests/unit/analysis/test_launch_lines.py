@@ -238,3 +238,20 @@ def test_a_tool_with_an_option_is_a_command_between_backticks(
 ) -> None:
     found = [f"{item.tool} {item.words[0]}" for item in launch_commands(checkout({"README.md": f"# N\n{words}\n"}))]
     assert found == ([target] if target else [])
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("    - `torchrun --nproc_per_node 8 train.py --lr 1e-4`", 8),
+        ("\t* Then run `accelerate launch --num_processes 4 train.py` there.", 4),
+        (f"- `torchrun --nproc_per_node 2 train.py {'--name a_long_value ' * 20}`", 2),
+        ("    torchrun --nproc_per_node 8 train.py", 8),  # set in as code
+        ("    - the file `train.py`", None),
+    ],
+)
+def test_a_list_that_is_set_in_tells_its_commands_between_backticks(
+    checkout: Callable[[Mapping[str, str]], Checkout], line: str, count: int | None
+) -> None:
+    found = launch_commands(checkout({"README.md": f"# N\n1. First:\n{line}\n", "train.py": "import torch\n"}))
+    assert [command.processes for command in found] == ([count] if count else [])

@@ -320,3 +320,16 @@ def test_what_turns_weights_into_another_form_is_a_step_beside(checkout: Build, 
     script = primary_run(tree).script
     assert script is not None
     assert script.path == "zz_chat.py"
+
+
+def test_a_page_below_takes_nothing_from_the_script_that_it_tells_of(checkout: Build) -> None:
+    train = "import torch\nloss.backward()\noptimizer.step()\n"
+    files = {
+        "train.py": train,
+        "a/run.sh": "torchrun --nproc_per_node 4 train.py --small 1\n",
+        "net/full/train.sh": "torchrun --nproc_per_node 8 train.py\n",
+        "net/README.md": "# Net\n## Training\n```\nbash net/full/train.sh\n```\n",
+    }
+    run = primary_run(checkout(files))
+    assert run is not None
+    assert run.evidence.path == "net/full/train.sh"

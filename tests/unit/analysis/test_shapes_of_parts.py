@@ -80,3 +80,23 @@ def test_what_looks_at_a_picture_does_not_say_how_large_one_is_drawn(
     analysis = analyze(checkout({"README.md": README, "demo.py": DRAWS.format(module=module), path: EYE}))
     assert "224" in [f.value for f in analysis.findings if f.field == "media.image_size"]
     assert ((analysis.spec.hardware.needed_gib or 0) >= 10) is is_as_usual  # SDXL draws 1024 pixels
+
+
+@pytest.mark.parametrize(
+    ("toolbox", "vocabulary", "expected"),
+    [
+        ("from mmcv import Config\n", "", []),  # an encoder among a detector's parts
+        ("import argparse\n", "", ["6"]),
+        ("from mmcv import Config\n", "vocab_size=32000, ", ["6"]),
+    ],
+)
+def test_layers_of_a_toolbox_for_pictures_are_those_of_a_part(
+    checkout: Build, toolbox: str, vocabulary: str, expected: list[str]
+) -> None:
+    parts = f"model = dict(type='Det', encoder=dict(type='Enc', num_layers=6, {vocabulary}embed_dim=256, num_heads=8))\n"
+    files = {
+        "train.py": f"import torch\n{toolbox}if __name__ == '__main__':\n    loss.backward()\n    optimizer.step()\n",
+        "configs/det.py": parts,
+        "README.md": "# N\n```\npython train.py configs/det.py\n```\n",
+    }
+    assert layers(checkout(files)) == expected
