@@ -241,16 +241,20 @@ def _documented(checkout: Checkout, run: Run) -> list[Finding]:
 
 
 def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
-    """Return the count of another command of the same program, where the program divides its model over several GPUs."""
+    """Return the count of another command of the same program, where it divides its model or its launcher is left without a number."""
     if run.behavior is not Behavior.TRAINS:
         return []  # what infers on one card where it is started plainly takes several only where it does not fit
-    if run.command is None or not any(
+    if run.command is None:
+        return []
+    is_open = run.command.is_divided
+    if not is_open and not any(
         source.code.calls_named(*sorted(_DIVIDES)) for source in _sources(checkout, run) if source.code
     ):
         return []
+    why = "the command leaves the number open" if is_open else "the program divides its model"
     for command in launch_commands(checkout):
         if command.target == run.command.target and (command.processes or 0) > 1 and command.nodes == 1:
-            why = f"the program divides its model, and another command of it starts {command.processes} processes"
+            why = f"{why}, and another command of its program starts {command.processes} processes"
             return [Finding(_FIELD, str(command.processes), why, Confidence.LOW, command.evidence)]
     return []
 

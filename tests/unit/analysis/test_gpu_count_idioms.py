@@ -187,3 +187,23 @@ def test_a_configuration_counts(checkout: Build, files: dict[str, str], count: s
 )
 def test_a_one_that_a_program_sets_beside_asking_is_no_count(checkout: Build, lines: str, count: str | None) -> None:
     assert counted(checkout({"train.py": TRAIN + lines, "README.md": PLAIN})) == count
+
+
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [
+        ("torchrun --nproc_per_node=N train.py", "8"),  # the reader is to say how many
+        ("torchrun --nproc_per_node=2 train.py", "2"),
+        ("python train.py", None),  # started plainly
+    ],
+)
+def test_a_launcher_without_a_number_takes_that_of_another_command(
+    checkout: Build, told: str, count: str | None
+) -> None:
+    train = "import torch\nimport torch.distributed as dist\ndist.init_process_group('nccl')\nloss.backward()\noptimizer.step()\n"
+    files = {
+        "train.py": train,
+        "script/train_large.sh": "torchrun --nproc_per_node=8 train.py --model large\n",
+        "README.md": f"# N\n## Training\n```\n{told}\n```\n",
+    }
+    assert counted(checkout(files)) == count

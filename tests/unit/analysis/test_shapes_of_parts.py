@@ -93,7 +93,9 @@ def test_what_looks_at_a_picture_does_not_say_how_large_one_is_drawn(
 def test_layers_of_a_toolbox_for_pictures_are_those_of_a_part(
     checkout: Build, toolbox: str, vocabulary: str, expected: list[str]
 ) -> None:
-    parts = f"model = dict(type='Det', encoder=dict(type='Enc', num_layers=6, {vocabulary}embed_dim=256, num_heads=8))\n"
+    parts = (
+        f"model = dict(type='Det', encoder=dict(type='Enc', num_layers=6, {vocabulary}embed_dim=256, num_heads=8))\n"
+    )
     files = {
         "train.py": f"import torch\n{toolbox}if __name__ == '__main__':\n    loss.backward()\n    optimizer.step()\n",
         "configs/det.py": parts,
