@@ -130,6 +130,10 @@ def program_runs(sources: Iterable[Source]) -> list[Run]:
     return [Run(Behavior.TRAINS, Evidence(source.path), None, source) for source in sources if source.code is not None]
 
 
+# `$ROOT/tools/train.py`: a folder that the reader knows, most often that of the checkout.
+_IN_A_FOLDER = regex(r"(?:\$(?:\w+|\{\w+\}|\([^$]{0,100}\))|`[^`]{1,100}`)/([^$]+)")
+
+
 @remembered
 def looked_up(checkout: Checkout, run: Run) -> Run | None:
     """Return a run with what it does and what configures it; None where it neither trains nor infers."""
@@ -234,6 +238,8 @@ def _named_program(checkout: Checkout, command: LaunchCommand) -> Source | None:
         # `src/$TASK.py`: a family of programs; the one that trains stands for it.
         pattern = re.compile(re.sub(r"\\\$(?:\\\{)?\w+(?:\\\})?", r"[\\w-]+", re.escape(target)))
         family = [source for source in checkout.of(Form.PYTHON) if pattern.fullmatch(source.path)]
+        if not family and (inner := _IN_A_FOLDER.fullmatch(target)):
+            return checkout.find_named(inner[1])
         trains = [source for source in family if program_behavior(checkout, source) is Behavior.TRAINS]
         return next(iter(trains or family), None)
     if command.folder and (there := found_there(checkout, command.evidence.path, command.folder, target)) is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import itertools
 import json
 import re
@@ -14,15 +13,16 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.container_lines import container_lines, with_variables
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_texts import is_open_text, one_value, with_kept_texts
-from gpu_lol_action.analysis.launch_tools import TOOLS
 from gpu_lol_action.analysis.lost_marks import with_lost_marks
 from gpu_lol_action.analysis.moved_folders import moved
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.pipeline_stages import PIPELINES, stage_lines
 from gpu_lol_action.analysis.server_images import entry_point
 from gpu_lol_action.analysis.shell_arithmetic import computed, counted
 from gpu_lol_action.analysis.shell_branches import with_taken_branches
 from gpu_lol_action.analysis.shell_words import evaluated, sourced
-from gpu_lol_action.analysis.texts import is_fence, without_comment, without_remarks
+from gpu_lol_action.analysis.shown_lines import shown_lines
+from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -34,21 +34,8 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 Sourcing = Callable[[str, Sequence[str], Mapping[str, str]], Mapping[str, str]]
 """What a script leaves set that is read into another: asked by its name, the words that it is handed, and what is set before."""
 
-_PREFORMATTED = regex(r"<(/?)pre\b[^>]{0,200}>", re.IGNORECASE)
-_TAG = regex(r"</?(?:pre|code|b|br|span|strong)\b[^>]{0,200}>", re.IGNORECASE)
-_BOLD = regex(r"\s{0,3}\*\*([^*`|]{3,60})\*\*:?\s*$")  # a heading in all but its marks
-_HEADING = regex(r"^ {0,3}#{1,6}\s+(.{1,200})")
-_UNDERLINE = regex(r"^[=\-~^*\"]{3,}\s*$")
-_INLINE = regex(r"`{1,3}([^`\n]{6,1000})`{1,3}")
-_STARTS = regex(
-    r"(?:\$ |[A-Z_]+=\S+ )*(?:(?:python3?|torchrun|torchx|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
-    # In a sentence a tool's name and verb may stand for it alone; what is to be typed goes on with options or a configuration.
-    r"|(?:ns-train|lerobot-train|fairseq-train|(?:llamafactory-cli|axolotl) train|tune run|swift (?:sft|pt|rlhf))\s(?=.{0,200}(?:\s--[a-z]|\.ya?ml\b)))"
-)
-# A tool with its option (`ns-train nerfacto --data x`): without one only its name is mentioned.
-_TOLD_AN_OPTION = regex(r"(?:\$ )?([a-z][\w-]{1,40})(?: [\w./:<>@-]{1,100}){0,4} --[a-z]")
 _VARIABLE = regex(
-    r"^\s*(?:export\s+|local\s+|ENV\s+)?([A-Za-z_]\w*)\s?[:?+]?=\s?(\"(?:[^\"\\]|\\.)*\"|'[^']*'|\$\(\([^;#]{1,200}\)\)|[^\s;#(]*)\s*(?:;|#.*)?$"
+    r"^\s*(?:export\s+|local\s+|ENV\s+|(?:declare|readonly|typeset)\s+(?:-\w+\s+)?)?([A-Za-z_]\w*)\s?[:?+]?=\s?(\"(?:[^\"\\]|\\.)*\"|'[^']*'|\$\(\([^;#]{1,200}\)\)|[^\s;#(]*)\s*(?:;|#.*)?$"
 )
 # `: ${BATCH_SIZE:=16}` sets what nobody has set.
 _FALLBACK = regex(r"^\s*:\s+\"?\$\{([A-Za-z_]\w*):?[=-](\"[^\"]*\"|'[^']*'|[^}]*)\}\"?\s*(?:#.*)?$")
@@ -87,7 +74,7 @@ def command_lines(
 ) -> Iterator[CommandLine]:
     """Yield what a file starts, in its order. ``given`` are variables and parameters that its caller sets, ``folder`` is where it is started."""
     if source.form is Form.MARKDOWN:
-        raw = with_lost_marks(_shown_in_document(source))
+        raw = with_lost_marks(shown_lines(source))
     elif source.form is Form.DOCKERFILE:
         raw = _started_by_image(source)
     elif source.form is Form.YAML:
@@ -193,42 +180,6 @@ def _parts(text: str, variables: Mapping[str, str]) -> Iterator[str]:
             yield part
 
 
-def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:
-    """Yield a document's code: fenced, indented, or between backticks where it begins like a command."""
-    is_rst = source.name.endswith(".rst")
-    inside = is_html = False
-    section = previous = ""
-    for number, line in without_remarks(_numbered(source)):
-        tags = _PREFORMATTED.findall(line[:2000]) if not inside else []
-        if is_html or tags:
-            yield number, html.unescape(_TAG.sub("", line)), section
-            is_html = tags[-1] == "" if tags else True
-            if not is_html:
-                yield number, "", section
-            continue
-        if is_fence(line, is_code=inside):
-            inside = not inside
-            yield number, "", section  # what a fence ends goes on no further
-            continue
-        if not inside:
-            if found := _HEADING.match(line) or _BOLD.match(line):
-                section = found[1].strip()
-            elif _UNDERLINE.match(line) and previous.strip():
-                section = previous.strip()[:200]
-        told = _told(line) if not inside and not is_rst else []
-        if inside or is_rst or (not told and line.startswith(("    ", "\t"))):
-            yield number, line, section
-        for text in told:
-            yield number, text, section
-        previous = line
-
-
-def _told(line: str) -> list[str]:
-    """Return the commands that a line of prose tells between backticks, also one that a list sets in as far as code."""
-    found = _INLINE.findall(line[:2000]) if "`" in line else []
-    return [t for t in found if _STARTS.match(t) or ((tool := _TOLD_AN_OPTION.match(t)) and tool[1] in TOOLS)]
-
-
 def _started_by_image(source: Source) -> Iterator[tuple[int, str, str]]:
     """Yield what an image starts: the last ENTRYPOINT with the last CMD behind it. RUN builds, it starts nothing."""
     said: dict[str, tuple[int, str]] = {}
@@ -276,6 +227,9 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
                 continue
             if is_run:
                 yield number, re.sub(r"^run:\s*[|>]?[-+]?\s*", "", line), ""
+        return
+    if source.name in PIPELINES:
+        yield from stage_lines(source)
         return
     if is_hosted(source):
         yield from hosted_lines(source)

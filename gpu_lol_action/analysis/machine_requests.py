@@ -16,12 +16,13 @@ from gpu_lol_action.domain.records import record
 MAX_HEAD = 20_000  # characters: requests stand at the top of a script
 _PER_NODE = regex(
     r"--gres[= ]\"?gpu:(?:[A-Za-z][\w.-]*:)?(\d{1,3})|--gpus-per-node[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})"
-    r"|ngpus=(\d{1,3})|-gpu\s+\"?num=(\d{1,3})"
+    r"|ngpus=(\d{1,3})|-gpu\s+\"?num=(\d{1,3})|-l\s\S{0,60}?\bgpus?=(\d{1,3})"
 )
 _OVER_ALL = regex(r"(?:--gpus|-G)[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})\b")
 _NODES = regex(r"(?:--nodes|-N)[= ](\d{1,3})\b")
 _PER_TASK = regex(r"--gpus-per-task[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})")
 _TASKS_PER_NODE = regex(r"--ntasks-per-node[= ](\d{1,3})")
+_TASKS = regex(r"(?:--ntasks|(?<!\S)-n)[= ](\d{1,3})\b")
 _NODES_OF_TASK = regex(r"^num_nodes:\s*(\d{1,3})", re.MULTILINE)
 _KUBERNETES = regex(r"nvidia\.com/gpu:\s*[\"']?(\d{1,2})")
 # dstack: a name, a size and a count behind one another (`MI300X:8`, `A100:80GB:2`, `24GB:2`), or a count alone, each as a range.
@@ -44,7 +45,9 @@ def machine_request(source: Source) -> MachineRequest:
     """Return what a script or task file asks for at its head."""
     text = source.text[:MAX_HEAD]
     if source.form is Form.SHELL:
-        head = "\n".join(line for line in text.split("\n") if re.match(r"\s*#\s?(?:SBATCH|PBS|BSUB)\b", line))
+        head = "\n".join(
+            line for line in text.split("\n") if re.match(r"\s*#\s?(?:SBATCH\b|PBS\b|BSUB\b|OAR\b|\$\s)", line)
+        )
         return _scheduled(head) if head else MachineRequest()
     if source.form is Form.YAML:
         if asked := [task for task in sky_tasks_of(source) if task.choice is not None]:
@@ -81,8 +84,10 @@ def _scheduled(text: str) -> MachineRequest:
     if found := _PER_NODE.search(text):
         return MachineRequest(as_count(next(group for group in found.groups() if group)), machines)
     if found := _PER_TASK.search(text):
-        tasks = _TASKS_PER_NODE.search(text)
-        return MachineRequest((as_count(found[1]) or 1) * ((as_count(tasks[1]) if tasks else 1) or 1), machines)
+        each, tasks = as_count(found[1]) or 1, _TASKS_PER_NODE.search(text)
+        if tasks is None and (whole := _TASKS.search(text)):
+            return MachineRequest(max(1, each * (as_count(whole[1]) or 1) // (machines or 1)), machines)
+        return MachineRequest(each * ((as_count(tasks[1]) if tasks else 1) or 1), machines)
     if found := _OVER_ALL.search(text):
         total = as_count(found[1])
         return MachineRequest(max(1, total // (machines or 1)) if total else None, machines)

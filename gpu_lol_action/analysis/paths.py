@@ -47,6 +47,7 @@ _LOCKS = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.
 _REQUIREMENTS = regex(r"(?:[^/]*requirements?[^/]*|constraints?[^/]*|pip)\.(?:txt|in)")
 _ENVIRONMENTS = regex(r"(?:[^/]*environment[^/]*|conda[^/]*|env)\.ya?ml")
 
+_READMES = (".org", ".txt", ".adoc", ".mkd")  # what of these suffixes is no README is data or a note
 _DSTACK = (".dstack.yml", ".dstack.yaml")  # dstack's own name for what it starts begins with a dot
 _PROJECT_FILES = frozenset(
     {"pyproject.toml", "setup.py", "setup.cfg", "pipfile", "pixi.toml", ".python-version", "runtime.txt"}
@@ -59,11 +60,19 @@ _FORMS = {
     ".bash": Form.SHELL,
     ".slurm": Form.SHELL,
     ".sbatch": Form.SHELL,
+    ".slm": Form.SHELL,
+    ".pbs": Form.SHELL,
+    ".lsf": Form.SHELL,
+    ".qsub": Form.SHELL,
+    ".sub": Form.SHELL,
+    ".zsh": Form.SHELL,
     ".yaml": Form.YAML,
     ".yml": Form.YAML,
     ".json": Form.JSON,
     ".toml": Form.TOML,
     ".md": Form.MARKDOWN,
+    ".mdx": Form.MARKDOWN,
+    ".markdown": Form.MARKDOWN,
     ".rst": Form.MARKDOWN,
     ".cfg": Form.INI,
 }
@@ -81,15 +90,15 @@ def form_of(path: str) -> Form | None:
         return Form.PYTHON if small != ".py" else None
     if small in {"makefile", "justfile"} or small.endswith(".mk"):
         return Form.SHELL
-    if small == "pipfile":
-        return Form.TOML
+    if small in {"pipfile", "mlproject"}:
+        return Form.TOML if small == "pipfile" else Form.YAML
     if (
         small in {".python-version", "runtime.txt"} or path == "CMakeLists.txt"
     ):  # the root's alone says what all is built with
         return Form.INI
     if _REQUIREMENTS.fullmatch(small) or (small.endswith(".txt") and "/requirements/" in f"/{path.lower()}"):
         return Form.REQUIREMENTS
-    if small.startswith("readme") and ("." not in small or small == "readme.org"):
+    if small.startswith("readme") and ("." not in small or small.endswith(_READMES)):
         return Form.MARKDOWN
     dot = small.rfind(".")
     return _FORMS.get(small[dot:]) if dot > 0 else None
