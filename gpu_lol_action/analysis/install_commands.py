@@ -36,8 +36,9 @@ _HEADING = regex(r"^#{1,6}\s+(.{1,200})")
 _INLINE = regex(r"`([^`\n]{6,400})`")
 # An item of a list that is a command without marks of code, and what no command has but a sentence.
 _ITEM = regex(
-    r"\s{0,12}(?:[-*+]|\d{1,2}[.)])\s{1,4}((?:pip3?|conda|mamba|python3?\s-m\spip)\s{1,3}install\s{1,3}[^`]{2,300})$"
+    r"\s{0,12}(?:(?:[-*+]|\d{1,2}[.)])\s{1,4})?((?:sudo\s)?(?:pip3?|conda|mamba|uv\spip|python3?\s-m\spip)\s{1,3}install\s{1,3}[^`]{2,300})$"
 )
+_QUOTED = regex(r" {0,3}(?:> ?){1,3}")
 _OF_PROSE = regex(
     r"(?:if|or|and|to|the|an?|with|for|using|via|is|are|you|will|should|then|from|in|of)[,.;:]?|.*[()\"“”].*",
     re.IGNORECASE,
@@ -148,39 +149,43 @@ def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
 
 def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
     heading, block, inside, previous, is_optional = "", 0, False, 0, False
+    in_quote = False
     for number, line in joined_lines(without_struck(source.text)):
-        if is_fence(line, is_code=inside):
+        quote = _QUOTED.match(line) if ">" in line[:4] and (in_quote or not inside) else None
+        shown = line[quote.end() :] if quote is not None else line
+        if is_fence(shown, is_code=inside):
+            in_quote = quote is not None
             inside = not inside
             block += inside
             continue
-        title = None if inside else _HEADING.match(line)
+        title = None if inside else _HEADING.match(shown)
         if title is not None:
             heading, is_optional = title[1].strip(), False
             continue
-        is_code = inside or _is_shown(line, is_rst=source.name.endswith(".rst"))
-        if not is_code and line.strip():
-            is_optional = is_introduced_as_optional(line)
+        is_code = inside or _is_shown(shown, is_rst=source.name.endswith(".rst"))
+        if not is_code and shown.strip():
+            is_optional = is_introduced_as_optional(shown)
         if is_optional:
             continue
         if is_code:
             block += not inside and number > previous + 2
             previous = number
-            bare = line.strip().lstrip("$>%! ")
+            bare = shown.strip().lstrip("$>%! ")
             if not bare.startswith("#"):
                 yield number, bare, heading, block
             continue
-        if told := listed_version(line, heading):
+        if told := listed_version(shown, heading):
             block += number > previous + 1
             previous = number
             yield number, f"pip install {told}", heading, block
             continue
-        item = _ITEM.match(line[:400])
+        item = _ITEM.match(shown[:400])
         if item is not None and not any(map(_OF_PROSE.fullmatch, item[1].split())):
             block += number > previous + 1
             previous = number
             yield number, item[1].strip(), heading, block
             continue
-        for text in _INLINE.findall(line[:4000]):
+        for text in _INLINE.findall(shown[:4000]):
             block += 1
             yield number, text.strip().lstrip("$>!% "), heading, block
 
