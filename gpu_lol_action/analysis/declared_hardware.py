@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.cloud_instances import instance_in
 from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_amounts import memory_phrases
 from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, find_card
@@ -41,28 +42,10 @@ _ORDERS = (
         rf"\b(?:gpu_type|gpu_name|accelerator_type)[\"']?\s*(?::\s*[\w. |\[\]]{{1,40}}=|[:=])\s*[\"']?(?:nvidia[-_](?:tesla[-_])?)?{_NAME}()"
     ),
 )
-# Cards and how many of them, as the clouds' instance documentation lists them.
-_INSTANCES: tuple[tuple[str, str, int], ...] = (
-    (r"p3\.2xlarge", "V100", 1), (r"p3\.8xlarge", "V100", 4), (r"p3\.16xlarge", "V100", 8), (r"p3dn\.24xlarge", "V100-32GB", 8),
-    (r"p4de\.24xlarge", "A100-80GB", 8), (r"p4d\.24xlarge", "A100", 8), (r"p5\.48xlarge", "H100", 8), (r"p5en?\.48xlarge", "H200", 8),
-    (r"g4dn\.(?:x|2x|4x|8x|16x)large", "T4", 1), (r"g4dn\.12xlarge", "T4", 4), (r"g4dn\.metal", "T4", 8),
-    (r"g5\.(?:x|2x|4x|8x|16x)large", "A10G", 1), (r"g5\.(?:12|24)xlarge", "A10G", 4), (r"g5\.48xlarge", "A10G", 8),
-    (r"g6\.(?:x|2x|4x|8x|16x)large", "L4", 1), (r"g6\.(?:12|24)xlarge", "L4", 4), (r"g6\.48xlarge", "L4", 8),
-    (r"g6e\.(?:x|2x|4x|8x|16x)large", "L40S", 1), (r"g6e\.(?:12|24)xlarge", "L40S", 4), (r"g6e\.48xlarge", "L40S", 8),
-    (r"NC6s_v3", "V100", 1), (r"NC12s_v3", "V100", 2), (r"NC24r?s_v3", "V100", 4), (r"ND40rs_v2", "V100-32GB", 8),
-    (r"NC24ads_A100_v4", "A100-80GB", 1), (r"NC48ads_A100_v4", "A100-80GB", 2), (r"NC96ads_A100_v4", "A100-80GB", 4),
-    (r"ND96asr_v4", "A100", 8), (r"ND96amsr_A100_v4", "A100-80GB", 8), (r"ND96isr_H100_v5", "H100", 8), (r"NC40ads_H100_v5", "H100", 1),
-    (r"a2-highgpu-1g", "A100", 1), (r"a2-highgpu-2g", "A100", 2), (r"a2-highgpu-4g", "A100", 4), (r"a2-highgpu-8g", "A100", 8),
-    (r"a2-ultragpu-1g", "A100-80GB", 1), (r"a2-ultragpu-2g", "A100-80GB", 2), (r"a2-ultragpu-4g", "A100-80GB", 4),
-    (r"a2-ultragpu-8g", "A100-80GB", 8), (r"a3-(?:high|mega)gpu-8g", "H100", 8),
-)  # fmt: skip
-_PARTS_OF_INSTANCES = ("large", "metal", "_v", "gpu-")
-"""One of them stands in each instance's name: words are found long before an expression of all names is tried everywhere."""
 _PART = regex(r"([A-Za-z]+\d+)[-_](\d{2})GB", re.IGNORECASE)  # `H100_40GB`: half of one that has 80
 LARGEST_PART = 0.6
 _SWITCH = regex(r"if\s+\w{1,20}\.(\w{1,60})\s*:")
 LINES_TO_CONDITION = 4
-_INSTANCE = regex(r"\b(?:ml\.|Standard_)?(" + "|".join(f"(?:{pattern})" for pattern, _, _ in _INSTANCES) + r")\b")
 # "# 18GiB * 2", "# 2 x 24 GB": a remark that is nothing else.
 _EACH = regex(
     r"~?(\d{1,3}(?:\.\d)?)\s?Gi?B?\s?[*x×]\s?(\d{1,2})|(\d{1,2})\s?[*x×]\s?~?(\d{1,3}(?:\.\d)?)\s?Gi?B?", re.IGNORECASE
@@ -146,10 +129,9 @@ def _files(checkout: Checkout, run: Run) -> tuple[Source, ...]:
 
 def _ordered(line: str, where: Evidence) -> Iterator[Finding]:
     """Yield the card and count that a scheduler is asked for."""
-    instance = _INSTANCE.search(line) if any(part in line for part in _PARTS_OF_INSTANCES) else None
-    if instance is not None:
-        card, count = next((c, n) for pattern, c, n in _INSTANCES if re.fullmatch(pattern, instance[1]))
-        yield from _card(card, count, f"`{instance[1]}` has {count} × {card}", where)
+    if (instance := instance_in(line)) is not None:
+        kind, its_card, its_count = instance
+        yield from _card(its_card, its_count, f"`{kind}` has {its_count} × {its_card}", where)
         return
     for pattern in _ORDERS:
         match = pattern.search(line)

@@ -9,17 +9,19 @@ from gpu_lol_action.analysis.documented_phrases import NAMED_BEFORE
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-_SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|G)"
-_KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|video memory|memory|GPU|HBM|显存)"
+_SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|gigabytes?|gigs?|G)"
+_KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|video (?:memory|RAM)|graphics (?:memory|RAM)|memory|GPU|HBM|显存)"
+# Where a number and its unit begin and end, also between letters of languages that put no spaces between words.
+_FROM, _TO = r"(?<![A-Za-z0-9_.])", r"(?![A-Za-z0-9_])"
 # What tells an amount only beside a word such as "needs" or "about".
 _PLAIN = (
-    regex(rf"\b{_SIZE}\b[^.|\n]{{0,20}}?(?:\b|(?<=\s)){_KIND}", re.IGNORECASE),
+    regex(rf"{_FROM}{_SIZE}{_TO}[^.|\n]{{0,20}}?(?:\b|(?<=\s)|(?=显)){_KIND}", re.IGNORECASE),
     regex(
-        rf"\b(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|video memory)\b[^.\n]{{0,40}}?\b{_SIZE}\b(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
+        rf"\b(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|video memory)\b[^.\n]{{0,40}}?{_FROM}{_SIZE}{_TO}(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
         re.IGNORECASE,
     ),
     regex(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
-    regex(rf"(?<![\w.]){_SIZE}\s?的?显存", re.IGNORECASE),
+    regex(rf"{_FROM}{_SIZE}\s?的?显存", re.IGNORECASE),
 )
 # "consumer GPUs (24GB+)", "GPUs with 40GB to train", "8 GPUs (80GB of VRAM)", "one GPU with 16 GB memory", "GPUs with 40GB each", "a GPU with 24GB or more"
 _SIZED = regex(
@@ -40,6 +42,20 @@ _WITH_CARD = regex(
 _OF_GPUS = regex(rf"(?<![\w.]){_SIZE}\s+GPUs?\b(?!\s+(?:mem|RAM|VRAM))", re.IGNORECASE)
 # What can only be an amount that something takes or has to be there.
 _TELLING = (
+    # "VRAM: 24GB+", "- **GPU memory**: 24 GB" as a line of its own
+    regex(
+        rf"^[\s*•+-]{{0,8}}(?:minimum\s+|required\s+)?(?:GPU\s+)?(?:VRAM|GPU[- ]memory|GPU[- ]RAM|显存)(?:\s+\w{{1,12}})?[*\s]{{0,4}}[:\uff1a][*\s]{{0,4}}[~≥>]?=?\s?{_SIZE}{_TO}",
+        re.IGNORECASE,
+    ),
+    # "24GB+ VRAM", "VRAM of 16 GB+"
+    regex(rf"{_FROM}{_SIZE}\s?\+\s?(?:of\s+)?(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|video memory|显存)", re.IGNORECASE),
+    # "an NVIDIA GPU with CUDA support and 24GB of memory"
+    regex(
+        rf"\bGPUs?\s+with\b[^.,;\n\d]{{0,40}}\band\s+(?:at\s+least\s+)?{_SIZE}\+?\s+(?:of\s+)?(?:memory|VRAM|RAM)\b",
+        re.IGNORECASE,
+    ),
+    # "GPUs: 4x24GB", "4 GPUs x 24GB"
+    regex(rf"\bGPUs?\s?(?:[:\uff1a]\s?\d{{1,2}}\s?)?[x×*]\s?{_SIZE}{_TO}", re.IGNORECASE),
     # "on two 24GB GPUs", "on a single 48 GB GPU", "supports a 12GB graphic card", "fits a 24GB card"
     regex(
         rf"\b(?:on|with|fits?|supports?)\s+(?:just\s+|only\s+)?(?:(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+)?(?:consumer\s+)?{_SIZE}\s+"
@@ -84,7 +100,7 @@ _TELLING = (
     _WITH_CARD,
     # "10000 residues in bf16 with 61GB memory on an A100"
     regex(
-        rf"\b(?:with|in|within|using|takes?)\s+(?:about\s+|around\s+)?[~]?{_SIZE}\s+(?:of\s+)?memory\s+on\s+(?:an?|one|the|each)\s",
+        rf"\b(?:with|in|within|using|takes?)\s+(?:about\s+|around\s+)?[~]?{_SIZE}\s+(?:(?:of\s+)?memory\s+)?on\s+(?:an?|one|the|each)\s",
         re.IGNORECASE,
     ),
     # "a GPU with at least 10 GB (RTX 2080 Ti or better)"
@@ -100,10 +116,10 @@ _TELLING = (
 )
 _OF_CARDS = (_SIZED, _WITH_CARD, _OF_GPUS)
 _ASKS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|nearly|roughly|uses?|used|using|usage|only|just(?=\s+\*{0,2}\d)|consum\w*|takes?|"
-                   r"occup\w*|fits?|within|less than|larger than|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
-                   r"|[~≥>]|需要|至少|约|占用|只需|仅需", re.IGNORECASE)  # fmt: skip
+                   r"occup\w*|fits?|within|(?:trains?|training|trained|works?|running)\s+(?:in|on|with)(?=\s+\*{0,2}\d{1,3}\s?G)|less than|larger than|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
+                   r"|[~≥>]|需要|至少|约|占用|只需|仅需|以上|左右|大概|建议|推荐|不少于|不低于|即可|足够|消耗|이상|필요|mindestens|al menos|au moins", re.IGNORECASE)  # fmt: skip
 _DEMANDS = regex(
-    r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*|or (?:more|larger))\b|≥|>=|需要|至少",
+    r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*|or (?:more|larger))\b|≥|>=|需要|至少|以上|建议|推荐|不少于|不低于|이상|필요|mindestens|al menos|au moins",
     re.IGNORECASE,
 )
 # Right behind an amount: "each with 60GB, is recommended".
@@ -111,8 +127,8 @@ _IS_ASKED = regex(
     r",?\s+(?:of\s+\w{1,10}\s+)?(?:is|are|in\s+the)\s+(?:strongly\s+|highly\s+)?(?:required|recommended|needed)\b",
     re.IGNORECASE,
 )
-_ITEM = regex(r"\s*[-*•]\s")
-_REQUIREMENTS = regex(r"\b(?:requirements?|prerequisites?)\b", re.IGNORECASE)
+_ITEM = regex(r"\s*(?:[-*•+]|\d{1,2}[.)])\s|[^.]{1,80}\.?$")  # of a list, or no more than a few words
+_REQUIREMENTS = regex(r"\b(?:requirements?|prerequisites?|hardware)\b|环境要求|硬件|配置要求", re.IGNORECASE)
 # A question of a FAQ: its answer need not say what the amount is of.
 _ASKED = regex(
     r"\bhow much\s+(?:GPU|VRAM|video|graphics)\b|\b(?:GPU|VRAM|GPU[- ]memory|memory)\s+(?:guidelines?|recommendations?)\b"
@@ -128,7 +144,7 @@ _MAIN_MEMORY = regex(
 _OF_THE_MACHINE = regex(r"(?<!-)\b(?:CPU|system|host|main|disk)\b", re.IGNORECASE)
 _COMPARED_WORDS = regex(r"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\b", re.IGNORECASE)
 _CARD_MEMORY = regex(
-    r"VRAM|GPU[- ](?:mem|RAM)|RAM (?:on|per|in) (?:the |a |one |each )?(?:single )?GPU|\bGPUs?\s+(?:with|having)\b|显存",
+    r"VRAM|GPU[- ](?:mem|RAM)|RAM (?:on|per|in) (?:the |a |one |each )?(?:single )?GPU|\b(?:GPUs?|(?:graphics|video)\s+cards?)\s+(?:with|having)\b|显存",
     re.IGNORECASE,
 )
 _ANY_SIZE = regex(rf"(?<![\w.]){_SIZE}\b", re.IGNORECASE)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import field
 
+from gpu_lol_action.analysis.cloud_instances import instance_in
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.named_cards import find_named_card
 from gpu_lol_action.domain.patterns import regex
@@ -14,7 +15,7 @@ from gpu_lol_action.domain.records import record
 _SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|G)"
 _CARD = (r"(?:NVIDIA[\s-]+)?(?:(?:Kepler|Maxwell|Pascal|Volta|Turing|Ampere|Hopper|Blackwell)\s+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|A6000|RTX[\s-]?A6000|A5000|A40|"
          r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX[\s-]?8000|RTX[\s-]?6000(?=[\s(-]{0,3}24\s?GB)|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080\s?Ti|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|"
-         r"(?:GTX\s?)?Titan\s?(?:RTX|Xp|X|V|Black)|GTX[\s-]?(?:9[78]0|10[678]0|1660)(?:\s?Ti)?|RTX[\s-]?20[678]0(?:\s?SUPER)?|(?<=Quadro )RTX[\s-]?[456]000|K40|M40|M60|GV100|(?<=Quadro )P[56]000|P6000)")  # fmt: skip
+         r"(?:GTX\s?)?Titan\s?(?:RTX|Xp|X|V|Black)|G[HB]200|GTX[\s-]?(?:9[78]0|10[678]0|1660)(?:\s?Ti)?|RTX[\s-]?20[678]0(?:\s?SUPER)?|(?<=Quadro )RTX[\s-]?[456]000|K40|M40|M60|GV100|(?<=Quadro )P[56]000|P6000)")  # fmt: skip
 _CARD_SIZE = r"(?:(?:[\s(-]{0,3}|,\s(?=\d{2,3}\s?GB\sGPU))(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:(?:GPUs?|graphics\s+cards?|cards?)(?:\s+with|,?\s+each\s+(?:with|having))\s+\*{0,2}|with\s+(?=\d{2,3}\s?GB\s+(?:of\s+)?(?:memory|VRAM)))?(\d{2,3})\s?GB?\b)?"
 _MEDIA = r"\.(?:gif|png|jpe?g|svg|webp|mp4|mov|avi|wav|mp3|pdf)\b"  # the fourth picture of a README is `t4.gif`
 _NUMBER = r"\d{1,3}|one|two|three|four|five|six|seven|eight|ten|sixteen|single|dual|pair\s+of"
@@ -36,12 +37,11 @@ _GPUS = regex(
     rf"(?<![\w.])(?<![a-z]-)((?:{_NUMBER})(?:{_UP_TO}(?:{_NUMBER}))?)(?:\s?[x×]\s?\d{{2,3}}\s?GB|\s\d{{2,3}}\s?GB?(?=\sGPU))?(?:\s?[x×]\s?|\s+(?:(?-i:[A-Z](?!i?B\b))\w+\s+)?|-?)GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
     re.IGNORECASE,
 )
-_NODES = regex(
-    r"\s*(?:GPU\s+)?(?:nodes?|machines?|servers?)\b(?:\s*\(\s*(?:with\s+)?(\d{1,4})\s+GPUs?)?", re.IGNORECASE
-)
+_NODES = regex(r"\s*(?:GPU\s+)?(?:nodes|machines|servers)\b(?:\s*\(\s*(?:with\s+)?(\d{1,4})\s+GPUs?)?", re.IGNORECASE)
 # "GPU memory: 3 × 80 GB", "VRAM: 2x24 GB"
 _GPUS_OF_SIZE = regex(
-    rf"\b(?:VRAM|GPU[- ]memory|显存)\b[^.\n\d]{{0,20}}?(\d{{1,2}})\s?[x×*]\s?{_SIZE}\b", re.IGNORECASE
+    rf"\b(?:VRAM|GPU[- ]memory|显存|GPUs?(?=\s?[:\uff1a]))[^.\n\d]{{0,20}}?(\d{{1,2}})\s?[x×*]\s?{_SIZE}\b",
+    re.IGNORECASE,
 )
 # "8卡", "单卡训练", "4张显卡", "两块GPU"
 _IN_CHINESE = r"(?:\d{1,2}|[一单双两四八])"
@@ -64,7 +64,7 @@ _HAD = regex(
 CHARACTERS_BEFORE = 200
 _ANY_CARD = regex(rf"(?<![/_-])\b{_CARD}", re.IGNORECASE)
 _MEASURES = regex(
-    r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:up)?|faster|profiling|TensorRT|ONNX)",
+    r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:-?ups?)?\b|faster|profiling|TensorRT|ONNX)",
     re.IGNORECASE,
 )
 _TRAINING = regex(
@@ -150,6 +150,8 @@ def card_phrases(line: str) -> Iterator[CardPhrase]:
     card = find_card(bare[2], size) if bare else None
     if card is not None:
         yield CardPhrase(card, None, bool(size), is_run, is_demanded, is_had)
+    elif (instance := instance_in(line)) is not None:
+        yield CardPhrase(instance[1], instance[2], True, is_run, is_demanded, is_had)
 
 
 def _without_addresses(line: str) -> str:

@@ -246,7 +246,7 @@ def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
         return []  # what infers on one card where it is started plainly takes several only where it does not fit
     if run.command is None:
         return []
-    is_open = run.command.is_divided
+    is_open = run.command.is_divided and run.command.processes is None
     if not is_open and not any(
         source.code.calls_named(*sorted(_DIVIDES)) for source in _sources(checkout, run) if source.code
     ):

@@ -23,7 +23,7 @@ def stage_lines(source: Source) -> Iterator[tuple[int, str, str]]:
     is_folded = False
     for number, line in enumerate([*source.text.split("\n"), ""], 1):
         bare, inner = line.strip(), len(line) - len(line.lstrip())
-        if depth >= 0 and bare and inner > depth:
+        if depth >= 0 and bare and (inner > depth or (inner == depth and bare.startswith("- "))):
             block.append((number, bare))
             continue
         if depth >= 0 and block:

@@ -31,7 +31,7 @@ _QUOTED = regex(r" {0,3}(?:> ?){1,3}")
 # A command that a line of prose is, without any marks of code: it names a program, and has no words of a sentence.
 _ALONE = regex(
     r"\s*(?:(?:[-*+•]|\d{1,2}[.)])\s+)?(?:\*\*)?((?:\$ |[A-Z_]+=\S+ )*"
-    r"(?:python3?|torchrun|accelerate launch|deepspeed|bash|sh|sbatch) (?:[^\s]+ ){0,8}?(?:[\w./-]+\.(?:py|sh)|-m [\w.]{2,100})(?=[\s*]|$).*)"
+    r"(?:python3?|torchrun|accelerate launch|deepspeed|bash|sh|sbatch) (?:(?:[^\s]+ ){0,8}?(?:[\w./-]+\.(?:py|sh)|-m [\w.]{2,100})(?=[\s*]|$).*|.*\\\s*$))"
 )
 _SENTENCE = regex(
     r"\s(?:to|the|will|and|for|is|are|in|with|of|or|an?|this|that|which|if|then|you|can|on|by|should|script|file)\s|[:;,]\s*$|[^.]\.\s*$"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis import declared_hardware, documented, named_hardware
+from gpu_lol_action.analysis import cloud_instances, declared_hardware, documented, named_hardware
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_amounts import memory_phrases
@@ -580,8 +580,8 @@ def test_entry_of_news_speaks_for_another_model(checkout):
 
 
 def test_each_instance_has_a_word_by_which_its_line_is_found() -> None:
-    for pattern, _, _ in declared_hardware._INSTANCES:
-        assert any(part in pattern for part in declared_hardware._PARTS_OF_INSTANCES), pattern
+    for pattern, _, _ in cloud_instances._INSTANCES:
+        assert any(part in pattern for part in cloud_instances._PARTS), pattern
 
 
 @pytest.mark.parametrize(

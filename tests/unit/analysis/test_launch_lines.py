@@ -32,7 +32,7 @@ def started(tree: Checkout) -> list[tuple[str, str, int | None]]:
         ({"go.sh": 'N=8\nARGS=(\n  --nproc_per_node $N\n  --nnodes 1\n)\ntorchrun "${ARGS[@]}" train.py\n'}, [("go.sh:6", "train.py", 8)]),
         ({"go.sh": 'ARGS="\n  --nproc_per_node 2\n"\ntorchrun $ARGS train.py\n'}, [("go.sh:4", "train.py", 2)]),
         ({"go.sh": 'TASK=""\nCMD=" \\\n  src/$TASK.py --lr 1\n  "\nL="accelerate launch --num_processes 4"\nsrun bash -c "$L $CMD" 2>&1\n'}, [("go.sh:6", "src/$TASK.py", 4)]),
-        ({"README.rst": "Use\n===\n::\n\n    python train.py\n\nor ``python other.py --x``\n"}, [("README.rst:5", "train.py", None)]),
+        ({"README.rst": "Use\n===\n::\n\n    python train.py\n\nor ``python other.py --x``\n"}, [("README.rst:5", "train.py", None), ("README.rst:7", "other.py", None)]),
         ({"README.md": "| a | `python train.py --x 1` | `python sample.py` |\n"}, [("README.md:1", "train.py", None), ("README.md:1", "sample.py", None)]),
         ({"README.md": "Needs:\n```pip install timm```\n\n```\npython train.py\n```\nor ```python other.py --x```\n"}, [("README.md:5", "train.py", None), ("README.md:7", "other.py", None)]),
         ({"README.md": "```\n$ CUDA_VISIBLE_DEVICES=0,1 python train.py # two of them\n./run.py [script.py]\n```\n"}, [("README.md:2", "train.py", 2), ("README.md:3", "./run.py", None)]),

@@ -1,0 +1,80 @@
+"""Ways in which documents word what hardware is needed: without a verb, in other units and languages, as a cloud's machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.analysis.documented_amounts import memory_phrases
+from gpu_lol_action.analysis.documented_phrases import card_phrases, gpus_of_size
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("VRAM: 24GB+", [24]),
+        ("- **GPU memory**: 24 GB", [24]),
+        ("* GPU: NVIDIA with 24GB+ VRAM", [24]),
+        ("need approximately 24 gigabytes of GPU memory", [24]),
+        ("A graphics card with 24 GB RAM", [24]),
+        ("An NVIDIA GPU with CUDA support and 24GB of memory", [24]),
+        ("GPUs: 4x24GB", [24]),
+        ("4 GPUs x 24GB", [24]),
+        ("Training on 24GB VRAM", [24]),
+        ("Takes 24 GB on an A100", [24]),
+        ("需要24GB显存", [24]),
+        ("显存 24G 以上", [24]),
+        ("VRAM 24GB以上が必要です", [24]),
+        ("Mindestens 24 GB VRAM", [24]),
+        ("It has been trained on 8 A100 GPUs with 80GB memory", []),  # the cards, not what was taken
+        ("memory: 24 GB", []),
+        ("RAM: 64GB+", []),
+        ("the file has 24 gigabytes", []),
+    ],
+)
+def test_amounts_are_read_in_other_wordings(line: str, expected: list[float]) -> None:
+    assert [phrase.size_gb for phrase in memory_phrases(line)] == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "heading", "expected"),
+    [
+        ("24GB of GPU RAM", "Requirements", [24]),
+        ("2. 20-24GB VRAM", "Hardware requirements", [24]),
+        ("24 GB of video memory", "Hardware", [24]),
+        ("24 GB of graphics memory", "Prerequisites", [24]),
+        ("64 GB of RAM", "Requirements", []),
+        ("24GB of GPU RAM", "News", []),
+    ],
+)
+def test_a_few_words_under_a_heading_on_requirements_ask_for_what_they_name(
+    line: str, heading: str, expected: list[float]
+) -> None:
+    assert [phrase.size_gb for phrase in memory_phrases(line, heading)] == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "card", "count"),
+    [
+        ("designed to run on an 8xH100 GPU node", "H100", 8),
+        ("a single 8xA100 machine", "A100", 8),
+        ("trained on 4 A100 nodes", "A100", None),  # so many machines
+        ("we used a g5.12xlarge", "A10G", 4),
+        ("an AWS p3.2xlarge instance", "V100", 1),
+        ("launch a `Standard_NC24ads_A100_v4`", "A100-80GB", 1),
+        ("trained on a g2-standard-48 for a day", "L4", 4),
+        ("tested on GH200", "GH200", None),
+        ("kick off runs/speedrun.sh on 8xH100", "H100", 8),
+    ],
+)
+def test_cards_are_read_in_other_wordings(line: str, card: str, count: int | None) -> None:
+    assert [(phrase.card, phrase.count) for phrase in card_phrases(line)] == [(card, count)]
+
+
+def test_a_name_that_begins_like_a_measure_is_none() -> None:
+    (phrase,) = card_phrases("run speedrun.sh on 8xH100")
+    assert phrase.is_run
+
+
+@pytest.mark.parametrize(("line", "count"), [("GPUs: 4x24GB", 4), ("GPU memory: 3 × 80 GB", 3), ("CPUs: 4x24GB", None)])
+def test_counts_of_cards_by_which_memory_is_multiplied(line: str, count: int | None) -> None:
+    assert gpus_of_size(line) == count
