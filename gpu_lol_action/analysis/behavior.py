@@ -7,32 +7,13 @@ import re
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
+from gpu_lol_action.analysis.library_calls import INFERS, TRAINS, library_call
 from gpu_lol_action.analysis.python_code import BROUGHT, Call, Import, PythonCode
 from gpu_lol_action.domain.patterns import regex
 
-# Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here.
-GPU_MODULES = frozenset({
-    "torch", "torchvision", "torchaudio", "tensorflow", "keras", "jax", "flax", "transformers", "diffusers", "accelerate",
-    "peft", "trl", "bitsandbytes", "deepspeed", "vllm", "sglang", "lightning", "pytorch_lightning", "fastai", "timm",
-    "sentence_transformers", "whisper", "faster_whisper", "ultralytics", "mmcv", "mmdet", "mmengine", "detectron2",
-    "open_clip", "unsloth", "axolotl", "llamafactory", "llmtuner", "torchtune", "composer", "megatron", "colossalai", "cupy",
-    "stable_baselines3", "mamba_ssm", "xformers", "flash_attn", "lit_gpt", "litgpt", "torch_geometric", "dgl",
-    "nemo", "fairseq", "espnet", "speechbrain", "paddle", "mxnet", "auto_gptq", "awq", "ctransformers", "exllamav2",
-    "optimum", "setfit", "torchrl", "kornia", "monai", "segment_anything", "clip", "mlx_lm", "xtuner", "swift", "mmseg", "mmpose",
-    "mmpretrain", "mmcls", "mmrazor", "mmaction", "tensorflow_hub", "tf_keras", "haiku", "optax", "equinox", "tensorflow_probability",
-    "torchmetrics", "autokeras", "fairscale", "whisperx", "TTS", "trax", "tianshou", "sb3_contrib", "sample_factory", "llama_cpp", "lmdeploy",
-    "gptqmodel", "liger_kernel", "transformer_engine", "apex", "torchao", "audiocraft", "kandinsky2", "sparseml", "pytorch3d",
-    "lightning_fabric", "pytorch_metric_learning", "torchvision_models", "compressai", "spconv", "MinkowskiEngine", "nerfstudio",
-    "gsplat", "diff_gaussian_rasterization", "denoising_diffusion_pytorch", "tinycudann", "insightface", "megengine", "oneflow", "jittor", "tensorrt_llm", "fairseq2", "funasr", "llmcompressor", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair", "simpletransformers", "chainer", "chainermn", "chainerrl",
-})  # fmt: skip
 _GPU_WORDS = GPU_MODULES | {name.partition(".")[0] for name in BROUGHT}
 """Words of which one stands in the line that imports a GPU library, or what brings one."""
-GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
-    "openai-whisper", "tensorflow-gpu", "pytorch-lightning", "pytorch", "fairscale", "flash-attn", "auto-gptq", "autoawq",
-    "jaxlib", "nemo-toolkit", "torch-geometric", "paddlepaddle-gpu", "llama-cpp-python", "open-clip-torch", "cupy-cuda12x",
-    "sentence-transformers", "faster-whisper", "stable-baselines3", "mamba-ssm", "segment-anything", "ms-swift",
-}  # fmt: skip
-
 # A call of these trains, whatever it is called on.
 _TRAINING_CALLS = frozenset({
     "backward", "train_on_batch", "fit_one_cycle", "fine_tune", "manual_backward", "train_step", "value_and_grad",
@@ -117,7 +98,7 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
     said = (call for call in (code.calls_named(*words) if words else ()) if is_training_call(call, imported))
     idle = (_only_places, _only_guides, _only_asks)
     training = next((call for call in said if not any(is_idle(code, call) for is_idle in idle)), None)
-    training = training or _of_other_code(code)
+    training = training or _of_other_code(code) or library_call(code, TRAINS)
     # An optimizer is only made to train, but the step itself says it better.
     if training is None and "jax" in imported:
         training = next((call for call in code.calls_named("grad") if _full_name(code, call) == "jax.grad"), None)
@@ -129,6 +110,7 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
     inference = next((call for call in code.calls_named(*_INFERENCE_WORDS) if _is_inference_call(call)), None)
     inference = inference or next((call for call in code.calls_named(*_LOADS) if "oken" not in call.name), None)
     inference = inference or next((c for c in code.calls_named("load") if c.name.endswith(_LOADING_NAMES)), None)
+    inference = inference or library_call(code, INFERS)
     if inference is None and _optimizes_a_picture(code):  # what judges it runs all the same
         inference = next(iter(code.calls_named(*_OPTIMIZER_WORDS)), None)
     return (Behavior.INFERS, inference) if inference is not None else (Behavior.NEITHER, None)

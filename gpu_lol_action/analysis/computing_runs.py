@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, top_level_gpu_import
+from gpu_lol_action.analysis.behavior import Behavior, top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import is_told_to_train
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placeholder_commands import STEP
 from gpu_lol_action.domain.patterns import regex

@@ -10,10 +10,11 @@ from __future__ import annotations
 import itertools
 import re
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, may_use_gpu
+from gpu_lol_action.analysis.behavior import Behavior, may_use_gpu
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.model_loads import MODEL_KEYS
 from gpu_lol_action.analysis.paths import Form, Role

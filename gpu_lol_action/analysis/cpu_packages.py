@@ -8,8 +8,8 @@ own, an explainer of networks beside one of trees. What only such a module impor
 from __future__ import annotations
 
 from gpu_lol_action.analysis import packages
-from gpu_lol_action.analysis.behavior import GPU_PACKAGES
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.gpu_libraries import GPU_PACKAGES
 from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.workload import gpu_need

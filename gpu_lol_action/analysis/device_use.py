@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cpu_bound import only_reads, stays_on_cpu
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.packages import declared_packages, package_name

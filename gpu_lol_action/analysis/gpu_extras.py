@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 import re
 
-from gpu_lol_action.analysis.behavior import GPU_PACKAGES, top_level_gpu_import
+from gpu_lol_action.analysis.behavior import top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure
+from gpu_lol_action.analysis.gpu_libraries import GPU_PACKAGES
 from gpu_lol_action.analysis.import_graph import imported_unguarded
 from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.paths import Form

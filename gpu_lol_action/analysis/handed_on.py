@@ -6,9 +6,10 @@ import bisect
 import re
 from collections.abc import Sequence
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, training_calls
+from gpu_lol_action.analysis.behavior import Behavior, training_calls
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.import_graph import import_closure, module_source
 from gpu_lol_action.analysis.modal_orders import modal_orders
 from gpu_lol_action.analysis.paths import Form

@@ -7,9 +7,9 @@ import itertools
 from collections.abc import Callable, Sequence
 
 from gpu_lol_action.analysis.added_paths import added_folders
-from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.outer_packages import without_outer
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import Import

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 
 
 def without_copies(checkout: Checkout, closure: tuple[Source, ...]) -> tuple[Source, ...]:

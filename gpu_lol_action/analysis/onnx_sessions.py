@@ -6,11 +6,11 @@ Runtime computes on the CPU until its package for cards is installed and a sessi
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.computing_runs import inferring_runs
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.placeholder_commands import STEP
 from gpu_lol_action.domain.patterns import regex
 

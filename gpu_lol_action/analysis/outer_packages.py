@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.import_names import is_known, is_standard
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import Import

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from gpu_lol_action.analysis.behavior import GPU_PACKAGES
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.gpu_libraries import GPU_PACKAGES
 from gpu_lol_action.analysis.install_commands import LEAST_OF_A_MENU, InstallCommand
 from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.project_files import Project, is_desk_work

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gpu_lol_action.analysis.behavior import ARRAYS, GPU_MODULES, Behavior, behavior_of
+from gpu_lol_action.analysis.behavior import ARRAYS, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import SERVING_TARGET, TRAINING_TARGET, is_known_to_train
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.gradients_only import only_looks_at_gradients
 from gpu_lol_action.analysis.handed_on import (
     hands_on,

@@ -25,7 +25,18 @@ Answer = TypeVar("Answer")
 # Parts of a library that need another one: Ray's on language models are vLLM's, ModelScope's pipelines run PyTorch's models.
 BROUGHT: Mapping[str, str] = {
     **dict.fromkeys(("ray.data.llm", "ray.serve.llm", "ray.llm"), "vllm"),
-    "modelscope.pipelines": "torch",
+    **dict.fromkeys(
+        (
+            "modelscope.pipelines",
+            "autogluon.multimodal",
+            "ray.train.torch",
+            "ray.train.lightning",
+            "ray.train.huggingface",
+            "horovod.torch",
+        ),
+        "torch",
+    ),
+    **dict.fromkeys(("horovod.tensorflow", "horovod.keras", "ray.train.tensorflow"), "tensorflow"),
 }
 _WORD = regex(r"\w+")
 

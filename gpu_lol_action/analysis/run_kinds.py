@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior
+from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.command_verbs import only_judges
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.launch_tools import TOOLS
 from gpu_lol_action.analysis.sky_tasks import sky_tasks_of
 from gpu_lol_action.domain.patterns import regex

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.hosting_files import wish_for
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.paths import Form

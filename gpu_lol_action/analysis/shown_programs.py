@@ -6,9 +6,10 @@ a model is the run. It is read like any other program; its lines keep their numb
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis.behavior import GPU_MODULES, Behavior, behavior_of
+from gpu_lol_action.analysis.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.python_code import Call, read_python

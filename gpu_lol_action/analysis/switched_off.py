@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 
-from gpu_lol_action.analysis.behavior import GPU_PACKAGES, Behavior, top_level_gpu_import
+from gpu_lol_action.analysis.behavior import Behavior, top_level_gpu_import
 from gpu_lol_action.analysis.beside_hosted import only_offers
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cpu_bound import stays_on_cpu
 from gpu_lol_action.analysis.dead_branches import dead_lines, with_other_names
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.gpu_extras import takes_along
+from gpu_lol_action.analysis.gpu_libraries import GPU_PACKAGES
 from gpu_lol_action.analysis.import_graph import imported_over
 from gpu_lol_action.analysis.onnx_sessions import stays_in_memory
 from gpu_lol_action.analysis.packages import declared_packages, package_name

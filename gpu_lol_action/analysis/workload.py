@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis.behavior import (
-    GPU_MODULES,
-    GPU_PACKAGES,
-    Behavior,
-    boosting_on_gpu,
-    top_level_gpu_import,
-)
+from gpu_lol_action.analysis.behavior import Behavior, boosting_on_gpu, top_level_gpu_import
 from gpu_lol_action.analysis.beside_hosted import only_embeds
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.compose_orders import compose_need
@@ -24,6 +18,7 @@ from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.device_use import touches_a_device
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.listed_machines import listed_without_gpu

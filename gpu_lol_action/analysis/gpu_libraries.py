@@ -1,0 +1,30 @@
+"""Libraries whose import, or whose package, means that work is done on a GPU."""
+
+from __future__ import annotations
+
+GPU_MODULES = frozenset({
+    "torch", "torchvision", "torchaudio", "tensorflow", "keras", "jax", "flax", "transformers", "diffusers", "accelerate",
+    "peft", "trl", "bitsandbytes", "deepspeed", "vllm", "sglang", "lightning", "pytorch_lightning", "fastai", "timm",
+    "sentence_transformers", "whisper", "faster_whisper", "ultralytics", "mmcv", "mmdet", "mmengine", "detectron2",
+    "open_clip", "unsloth", "axolotl", "llamafactory", "llmtuner", "torchtune", "composer", "megatron", "colossalai", "cupy",
+    "stable_baselines3", "mamba_ssm", "xformers", "flash_attn", "lit_gpt", "litgpt", "torch_geometric", "dgl",
+    "nemo", "fairseq", "espnet", "speechbrain", "paddle", "mxnet", "auto_gptq", "awq", "ctransformers", "exllamav2",
+    "optimum", "setfit", "torchrl", "kornia", "monai", "segment_anything", "clip", "mlx_lm", "xtuner", "swift", "mmseg", "mmpose",
+    "mmpretrain", "mmcls", "mmrazor", "mmaction", "tensorflow_hub", "tf_keras", "haiku", "optax", "equinox", "tensorflow_probability",
+    "torchmetrics", "autokeras", "fairscale", "whisperx", "TTS", "trax", "tianshou", "sb3_contrib", "sample_factory", "llama_cpp", "lmdeploy",
+    "gptqmodel", "liger_kernel", "transformer_engine", "apex", "torchao", "audiocraft", "kandinsky2", "sparseml", "pytorch3d",
+    "lightning_fabric", "pytorch_metric_learning", "torchvision_models", "compressai", "spconv", "MinkowskiEngine", "nerfstudio",
+    "gsplat", "diff_gaussian_rasterization", "denoising_diffusion_pytorch", "tinycudann", "insightface", "megengine", "oneflow", "jittor", "tensorrt_llm", "fairseq2", "funasr", "llmcompressor", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair", "simpletransformers", "chainer", "chainermn", "chainerrl",
+    "tinygrad", "ignite", "catalyst", "skorch", "horovod", "easyocr", "demucs", "bark", "realesrgan", "gfpgan", "basicsr", "facexlib",
+    "facenet_pytorch", "pytorch_tabnet", "pytorch_forecasting", "neuralforecast", "pykeen", "recbole", "torchrec", "transformer_lens", "nnsight",
+    "sae_lens", "lm_eval", "mlc_llm", "comfy", "isaacgym", "isaaclab", "brax", "nnunetv2", "cellpose", "esm", "openfold", "torchdrug",
+    "nerfacc", "kaolin", "trlx", "mergekit", "hqq", "aqlm", "causal_conv1d", "fla", "flashinfer", "exllama", "open_clip_train", "pycuda",
+    "FlagEmbedding", "ragatouille", "colbert", "torchtext", "pyannote", "controlnet_aux", "compel", "k_diffusion",
+})  # fmt: skip
+"""Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here."""
+
+GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
+    "openai-whisper", "tensorflow-gpu", "pytorch-lightning", "pytorch", "fairscale", "flash-attn", "auto-gptq", "autoawq",
+    "jaxlib", "nemo-toolkit", "torch-geometric", "paddlepaddle-gpu", "llama-cpp-python", "open-clip-torch", "cupy-cuda12x",
+    "sentence-transformers", "faster-whisper", "stable-baselines3", "mamba-ssm", "segment-anything", "ms-swift",
+}  # fmt: skip

@@ -1,0 +1,52 @@
+"""Calls by which a program trains or runs a model of a certain library, whose names say nothing elsewhere (``fit``, ``Llama``, ``main``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from gpu_lol_action.analysis.python_code import Call, PythonCode
+
+TRAINS: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "axolotl": ("do_cli", "do_train", "train"),
+    "equinox": ("filter_grad", "filter_value_and_grad"),
+    "mmengine": ("from_cfg",),
+    "skorch": ("fit", "partial_fit"),
+    "catalyst": ("train",),
+    "autogluon": ("fit",),
+    "neuralforecast": ("fit", "cross_validation"),
+    "pytorch_tabnet": ("fit", "pretrain"),
+    "pytorch_forecasting": ("fit",),
+    "pykeen": ("pipeline", "hpo_pipeline"),
+    "recbole": ("run_recbole", "run"),
+    "brax": ("train",),
+    "open_clip_train": ("main",),
+    "nnunetv2": ("run_training",),
+    "cellpose": ("train_seg",),
+    "pyro": ("SVI",),
+    "horovod": ("DistributedOptimizer", "DistributedGradientTape"),
+})  # fmt: skip
+"""By the library's import name: the last words of its calls that train."""
+
+INFERS: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "llama_cpp": ("Llama",),
+    "exllamav2": ("ExLlamaV2",),
+    "mlc_llm": ("MLCEngine", "AsyncMLCEngine"),
+    "insightface": ("FaceAnalysis", "get_model"),
+    "easyocr": ("Reader",),
+    "demucs": ("main", "apply_model", "Separator"),
+    "realesrgan": ("RealESRGANer",),
+    "gfpgan": ("GFPGANer",),
+    "facenet_pytorch": ("MTCNN", "InceptionResnetV1"),
+    "cellpose": ("CellposeModel", "Cellpose"),
+    "comfy": ("load_checkpoint_guess_config", "load_diffusion_model", "load_unet"),
+    "transformer_lens": ("from_pretrained",),
+    "lm_eval": ("simple_evaluate", "cli_evaluate"),
+})  # fmt: skip
+"""By the library's import name: the last words of its calls that run a model."""
+
+
+def library_call(code: PythonCode, calls: Mapping[str, tuple[str, ...]]) -> Call | None:
+    """Return the first call of a program by which it does what ``calls`` says, of a library that it imports."""
+    words = {word for library in code.imported() & calls.keys() for word in calls[library]}
+    return next(iter(code.calls_named(*sorted(words))), None) if words else None
