@@ -45,6 +45,7 @@ _LIST = regex(rf"\s*{_SETS}[A-Za-z_]\w*\+?=\(")
 _ARRAY = regex(rf"^\s*{_SETS}([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
 _ADDS = regex(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
 _TARGET = regex(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
+_ITEM = regex(r"\$\{(\w+)\[(\d{1,2})\]\}")
 _PUT = regex(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _POSITION = regex(r"\$\{?(\d)\}?")  # what the caller gives: where nobody does, the script's own fallback stands
 # `(env) user@host:~/project$ `, `(env)[project]$ `: what a terminal shows before a command.
@@ -111,7 +112,14 @@ def substitute(text: str, variables: Mapping[str, str]) -> str:
         r"\$\{(\w+):?[-=]\"?([^}\"]{0,300})\"?\}", lambda m: variables.get(m[1]) or m[2], text[:MAX_LINE], count=MAX_PUT
     )
     text = re.sub(r"\"?\$\{(\w+)\[[@*]\]\}\"?", lambda m: variables.get(m[1], ""), text, count=MAX_PUT)[:MAX_LINE]
+    if "[" in text:
+        text = _ITEM.sub(lambda m: _item(variables.get(m[1], ""), int(m[2])) or m[0], text, count=MAX_PUT)[:MAX_LINE]
     return _PUT.sub(lambda m: variables.get(m[1] or m[2] or m[3], m[0]), text, count=MAX_PUT)[:MAX_LINE]
+
+
+def _item(words: str, place: int) -> str:
+    """Return a list's word at a place, from 0; empty where it has none there."""
+    return next(itertools.islice(words.split(), place, None), "").strip("\"'")
 
 
 def _numbered(source: Source) -> Iterator[tuple[int, str]]:

@@ -14,7 +14,6 @@ TRAINS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "skorch": ("fit", "partial_fit"),
     "catalyst": ("train",),
     "autogluon": ("fit",),
-    "neuralforecast": ("fit", "cross_validation"),
     "pytorch_tabnet": ("fit", "pretrain"),
     "pytorch_forecasting": ("fit",),
     "pykeen": ("pipeline", "hpo_pipeline"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -119,12 +120,21 @@ def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     scope = scope_of(checkout, run)
     yield from referred_models(checkout, run, scope)
     yield from _settings(scope.tiers[:2])
+    for word in _handed(run):
+        if HUB_ID.fullmatch(word) and checkout.find(word) is None and (name := model_name(word)) is not None:
+            yield Finding("model.id", name, f"`{run.shown}` is handed it", Confidence.HIGH, run.evidence)
 
 
 def _served(run: Run | None) -> tuple[str, ...]:
     """Return the words among which a server is told its model (``vllm serve a/b``)."""
     command = run.command if run is not None else None
     return command.words[1:3] if command is not None and _SERVED.match(command.target) is not None else ()
+
+
+def _handed(run: Run) -> Iterator[str]:
+    """Yield the words that a program is handed by their place, behind no option (``python train.py a/b --lr 1e-4``)."""
+    words = run.command.words if run.command is not None else ()
+    yield from (word for before, word in itertools.pairwise(words) if not before.startswith("-"))
 
 
 def _settings(tiers: Tiers) -> Iterator[Finding]:

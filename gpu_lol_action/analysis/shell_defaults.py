@@ -19,6 +19,9 @@ _TOLD = regex(
 _LOOP = regex(
     r"\s*for\s+([A-Za-z_]\w{0,60})\s+in\s+[\"']?([\w./:@+-]{1,120})[\"']?(?:\s[^;$`(){}*]{0,400})?\s*(?:;\s*(?:do)?\s*)?(?:#.*)?$"
 )
+_LOOP_OVER_LIST = regex(
+    r"\s*for\s+([A-Za-z_]\w{0,60})\s+in\s+\"?\$\{([A-Za-z_]\w{0,60})\[[@*]\]\}\"?\s*(?:;\s*(?:do)?\s*)?(?:#.*)?$"
+)
 _EXPORTS = regex(r"(?<!\w)export\s+([A-Za-z_]\w{0,60})=")
 _DEFAULT = (
     regex(rf"\s*{_OPENS}-z\s+{_OF}{_CLOSES}&&\s*{_SETS}\s*(?:;?\s*#.*)?$"),
@@ -40,7 +43,11 @@ def as_default(line: str) -> str:
 
 def first_turn(line: str) -> str:
     """Return a line that begins a loop over plain words as the one that sets its variable to the first; any other as it is."""
-    found = _LOOP.match(line) if "for" in line[:40] else None
+    if "for" not in line[:40]:
+        return line
+    if (listed := _LOOP_OVER_LIST.match(line)) is not None:
+        return f'{listed[1]}="${{{listed[2]}[0]}}"'
+    found = _LOOP.match(line)
     return f'{found[1]}="{found[2]}"' if found is not None else line
 
 

@@ -15,6 +15,8 @@ _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activ
 _CHECKPOINTING_TOOLS = frozenset({"swift", "llamafactory-cli", "xtuner"})
 _CHECKPOINTING_PROGRAMS = ("swift/cli/", "swift.cli.")  # what these tools start, started by a launcher
 
+_UNSLOTH = tuple(f"Fast{kind}Model.get_peft_model" for kind in ("Language", "Vision", ""))
+
 
 def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return whether activations are computed again in the backward pass; None where nothing says."""
@@ -39,6 +41,11 @@ def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | No
         return Finding(
             "training.gradient_checkpointing", "on", "the trainer switches it on by itself", Confidence.MEDIUM, where
         )
+    # Unsloth's adapters come with checkpointing of its own unless told otherwise (``use_gradient_checkpointing="unsloth"``).
+    by_unsloth = called_at(checkout, run, *_UNSLOTH)
+    if by_unsloth is not None:
+        why = "Unsloth's `get_peft_model` switches it on by itself"
+        return Finding("training.gradient_checkpointing", "on", why, Confidence.MEDIUM, by_unsloth)
     called = called_at(checkout, run, "gradient_checkpointing_enable", "prepare_model_for_kbit_training", "prepare_model_for_int8_training",
                   "enable_gradient_checkpointing", "checkpoint_wrapper", "apply_activation_checkpointing")  # fmt: skip
     if called is None and (by_trl := switched_on_by_trl(checkout, run)) is not None:

@@ -1,0 +1,62 @@
+"""Programs that train or run a model by a library whose calls say so only together with its name."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import detect_all
+from gpu_lol_action.analysis.behavior import Behavior, behavior_of
+from gpu_lol_action.analysis.python_code import read_python
+from tests.unit.analysis.conftest import Build
+
+
+@pytest.mark.parametrize(
+    ("text", "does"),
+    [
+        ("from llama_cpp import Llama\nLlama(model_path='a.gguf')('x')\n", Behavior.INFERS),
+        ("from net import Llama\nLlama(layers=2)\n", Behavior.NEITHER),
+        ("import easyocr\neasyocr.Reader(['en']).readtext('a.png')\n", Behavior.INFERS),
+        ("from csv import reader as Reader\nReader('a.csv')\n", Behavior.NEITHER),
+        ("from axolotl.cli.train import do_cli\ndo_cli('c.yml')\n", Behavior.TRAINS),
+        ("import equinox as eqx\neqx.filter_value_and_grad(loss)(m)\n", Behavior.TRAINS),
+        ("from mmengine.runner import Runner\nr = Runner.from_cfg(cfg)\nr.train()\n", Behavior.TRAINS),
+        ("import horovod.torch as hvd\nloss.backward()\nopt.step()\n", Behavior.TRAINS),
+        ("from ray.train.torch import TorchTrainer\nTorchTrainer(f).fit()\n", Behavior.TRAINS),
+        ("import ray\nray.init()\n", Behavior.NEITHER),
+        ("from tinygrad import Tensor\nloss.backward()\n", Behavior.TRAINS),
+        ("from skorch import NeuralNetClassifier\nNeuralNetClassifier(M).fit(x, y)\n", Behavior.TRAINS),
+        ("from sklearn.svm import SVC\nSVC().fit(x, y)\n", Behavior.NEITHER),
+    ],
+)
+def test_calls_of_libraries_say_what_is_done(text: str, does: Behavior) -> None:
+    assert behavior_of(read_python(text))[0] is does
+
+
+UNSLOTH = (
+    "from unsloth import FastLanguageModel\nfrom trl import SFTTrainer\n"
+    "model, tok = FastLanguageModel.from_pretrained('Qwen/Qwen2.5-7B')\n"
+    "model = FastLanguageModel.get_peft_model(model, r=16{more})\nSFTTrainer(model=model).train()\n"
+)
+
+
+@pytest.mark.parametrize(("more", "state"), [("", "on"), (", use_gradient_checkpointing=False", "off")])
+def test_adapters_of_unsloth_come_with_checkpointing(checkout: Build, more: str, state: str) -> None:
+    found = detect_all(checkout({"train.py": UNSLOTH.format(more=more)}))
+    assert [f.value for f in found if f.field == "training.gradient_checkpointing"] == [state]
+
+
+@pytest.mark.parametrize(
+    ("files", "model"),
+    [
+        ({"README.md": "# N\n```\npython train.py Qwen/Qwen2.5-7B\n```\n"}, "Qwen/Qwen2.5-7B"),
+        ({"README.md": "# N\n```\npython train.py data/train\n```\n"}, None),
+        ({"run.sh": 'M=("Qwen/Qwen2.5-7B" "b/c")\nfor m in "${M[@]}"; do\n  python train.py --model $m\ndone\n'}, "Qwen/Qwen2.5-7B"),
+        ({"run.sh": 'M=("b/c" "Qwen/Qwen2.5-7B")\npython train.py --model ${M[1]}\n'}, "Qwen/Qwen2.5-7B"),
+    ],
+)  # fmt: skip
+def test_a_model_is_handed_by_its_place_or_out_of_a_list(
+    checkout: Build, files: dict[str, str], model: str | None
+) -> None:
+    train = "import sys\nfrom transformers import AutoModelForCausalLM as A, Trainer\nTrainer(A.from_pretrained(sys.argv[1])).train()\n"
+    found = detect_all(checkout({"train.py": train, **files}))
+    assert next((f.value for f in found if f.field == "model.id"), None) == model
