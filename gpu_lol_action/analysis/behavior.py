@@ -8,7 +8,7 @@ import re
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
-from gpu_lol_action.analysis.library_calls import INFERS, TRAINS, library_call
+from gpu_lol_action.analysis.library_calls import BRINGS, INFERS, TRAINS, library_call
 from gpu_lol_action.analysis.python_code import BROUGHT, Call, Import, PythonCode
 from gpu_lol_action.domain.patterns import regex
 
@@ -92,7 +92,8 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
     if boosting_on_gpu(code) is not None and code.calls_named(*_BOOSTS):
         return Behavior.TRAINS, None
     if not uses_gpu and not imported & GPU_MODULES:
-        return Behavior.NEITHER, None
+        loads = library_call(code, BRINGS)
+        return (Behavior.INFERS, loads) if loads is not None else (Behavior.NEITHER, None)
     is_of_arrays = not uses_gpu and imported & GPU_MODULES <= ARRAYS
     words = () if is_of_arrays else _TRAINING_WORDS
     said = (call for call in (code.calls_named(*words) if words else ()) if is_training_call(call, imported))

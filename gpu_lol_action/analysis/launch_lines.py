@@ -55,7 +55,7 @@ _PROMPT = regex(
 _IN_NOTEBOOK = regex(r"(?:[ \t]+pass  |[\w, ]+ = None  )?#(?:!|%(?=run))(.*)")
 _SHELL = regex(r"(?:/bin/)?(?:ba|z)?sh\s+-c\s+\"([^\"]+)\"")
 _PIPED = regex(r"(\$\([\w./-]+)[^()|`]{0,200}(?:\|[^()|`]{1,200})+\)")
-_BETWEEN_COMMANDS = regex(r"&&|\|\||;|(?<!\|)\|(?!\|)")
+_BETWEEN_COMMANDS = regex(r"&&|\|\||;|(?<!\|)(?:(?<=\s)\|(?!\|)|\|(?=\s|tee\b))")  # not in "task|shots"
 _CONTROL = regex(r"^(?:do|then|else)\s+")
 
 

@@ -44,6 +44,14 @@ INFERS: Mapping[str, tuple[str, ...]] = MappingProxyType({
 })  # fmt: skip
 """By the library's import name: the last words of its calls that run a model."""
 
+BRINGS: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "langchain_huggingface": ("HuggingFacePipeline", "from_model_id"),
+    "langchain_community": ("HuggingFacePipeline", "from_model_id", "VLLM"),
+    "langchain": ("HuggingFacePipeline", "from_model_id"),
+    "llama_index": ("HuggingFaceLLM",),
+})  # fmt: skip
+"""The same of libraries that most programs ask hosted models with: only these calls load one."""
+
 
 def library_call(code: PythonCode, calls: Mapping[str, tuple[str, ...]]) -> Call | None:
     """Return the first call of a program by which it does what ``calls`` says, of a library that it imports."""

@@ -18,12 +18,12 @@ MODEL_KEYS = (
     "model_name_or_path", "base_model", "pretrained_model_name_or_path", "model_id", "model_name", "base_model_name_or_path",
     "pretrained_model_name", "pretrained_model", "model_path", "hf_model_id", "base_model_id", "base_model_name", "model",
     "checkpoint", "ckpt_dir", "llama_model", "backbone", "model_type", "arch", "init_from", "repo_id", "pretrain",
-    "partial_pretrain",
+    "partial_pretrain", "pretrained",
 )  # fmt: skip
 _LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "CrossEncoder", "SparseEncoder", "create_model", "load_model", "snapshot_download", "pipeline",
                       "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO",
                       "ClassificationModel", "MultiLabelClassificationModel", "NERModel", "QuestionAnsweringModel", "Seq2SeqModel", "T5Model",
-                      "LanguageModelingModel", "RetrievalModel"})  # fmt: skip
+                      "LanguageModelingModel", "RetrievalModel", "from_model_id", "HuggingFaceLLM"})  # fmt: skip
 _FILE_LOADERS = ("load", "load_file", "safe_open")
 _WEIGHT_FILES = (".pth", ".pt", ".bin", ".safetensors", ".ckpt")
 _DENOISERS = frozenset({"transformer", "unet"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import detect_all
+from gpu_lol_action.analysis.assemble import analyze, detect_all
 from gpu_lol_action.analysis.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.python_code import read_python
 from tests.unit.analysis.conftest import Build
@@ -60,3 +60,20 @@ def test_a_model_is_handed_by_its_place_or_out_of_a_list(
     train = "import sys\nfrom transformers import AutoModelForCausalLM as A, Trainer\nTrainer(A.from_pretrained(sys.argv[1])).train()\n"
     found = detect_all(checkout({"train.py": train, **files}))
     assert next((f.value for f in found if f.field == "model.id"), None) == model
+
+
+@pytest.mark.parametrize(
+    ("files", "model"),
+    [
+        ({"README.md": "# E\n```\nlm_eval --model hf --model_args pretrained=Qwen/Qwen2.5-7B --tasks mmlu\n```\n"}, "Qwen/Qwen2.5-7B"),
+        ({"README.md": '# E\n```\nlighteval vllm "model_name=Qwen/Qwen2.5-7B" "leaderboard|mmlu|0|0"\n```\n'}, "Qwen/Qwen2.5-7B"),
+        ({"README.md": "# E\n```\nevalplus.evaluate --model Qwen/Qwen2.5-7B --dataset humaneval\n```\n"}, "Qwen/Qwen2.5-7B"),
+        ({"a.py": "from langchain_huggingface import HuggingFacePipeline as P, HuggingFacePipeline\nHuggingFacePipeline.from_model_id(model_id='Qwen/Qwen2.5-7B', task='x')\n"}, "Qwen/Qwen2.5-7B"),
+        ({"a.py": "from llama_index.llms.huggingface import HuggingFaceLLM\nHuggingFaceLLM(model_name='Qwen/Qwen2.5-7B').complete('x')\n"}, "Qwen/Qwen2.5-7B"),
+        ({"a.py": "from langchain_huggingface import HuggingFaceEndpoint\nHuggingFaceEndpoint(repo_id='Qwen/Qwen2.5-7B').invoke('x')\n"}, None),
+    ],
+)  # fmt: skip
+def test_what_evaluates_or_wraps_a_model_loads_it(checkout: Build, files: dict[str, str], model: str | None) -> None:
+    analysis = analyze(checkout(files))
+    assert next((f.value for f in analysis.findings if f.field == "model.id"), None) == model
+    assert bool(analysis.spec.hardware.gpu_count) is (model is not None)
