@@ -8,10 +8,17 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.document_layout import code_blocks, headings_of, labels_of
-from gpu_lol_action.analysis.documented_amounts import is_offloaded, memory_phrases
-from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number, gpus_of_size, is_quantized, purpose
+from gpu_lol_action.analysis.documented_amounts import asks_for_memory, in_gib, is_offloaded, memory_phrases
+from gpu_lol_action.analysis.documented_phrases import (
+    card_phrases,
+    gpu_number,
+    gpus_of_size,
+    is_quantized,
+    named_as,
+    purpose,
+)
 from gpu_lol_action.analysis.documented_places import about_run, block_meant
-from gpu_lol_action.analysis.documented_tables import TableCard, table_cards, table_figures
+from gpu_lol_action.analysis.documented_tables import TableCard, table_cards, table_counts, table_figures
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hardware_guides import hardware_guides, is_in_documentation, names_of
@@ -59,9 +66,6 @@ _COMMAND = regex(
 _MAY_STATE = regex(r"\d|GPU", re.IGNORECASE)
 
 
-_MEBIBYTES = regex(r"(?<![\w.,])(\d{1,3},\d{3}|\d{4,6})\s?(?:MiB|MB|M)(?![\w.])")
-
-
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return statements on memory, cards and counts, those of the document that names the run first.
 
@@ -87,7 +91,8 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
     lines = source.text.replace("\\*", "*").split("\n")[:MAX_LINES]  # `8 \* A100`: how Markdown writes a star
     labels = labels_of(lines)
     # What introduces a list says what its items are for, whatever the section is called.
-    headings = [label if purpose(label) else heading for heading, label in zip(headings_of(lines), labels, strict=True)]
+    pairs = zip(headings_of(lines), labels, strict=True)
+    headings = [label if purpose(label) or asks_for_memory(label) else heading for heading, label in pairs]
     code = code_blocks(lines)
     coded = {number for block in code for number in block}
     for numbers in paragraphs(lines):
@@ -112,6 +117,9 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
         found.append(
             Finding(field, f"{figure.memory_gb:g}", why, Confidence.MEDIUM, Evidence(source.path, figure.line))
         )
+    for count, number in table_counts(lines):
+        why = f"a table of the documentation names {count} GPU{'s' if count > 1 else ''}"
+        found.append(Finding("documented.gpu_count", str(count), why, Confidence.LOW, Evidence(source.path, number)))
     for card in table_cards(lines):
         found.extend(_of_cell(card, headings[card.line - 1], Evidence(source.path, card.line)))
     return tuple(found)
@@ -143,16 +151,9 @@ def _of_paragraph(text: str, heading: str, path: str, lines: Mapping[int, str]) 
     is_news = _NEWS.match(text) is not None
     for sentence in _SENTENCE_END.split(text):
         for said in statements_of(sentence, "news" if is_news else heading, Evidence(path, min(lines))):
-            stated = _named_as(said.value)
+            stated = named_as(said.value)
             places = [number for number, line in lines.items() if stated.search(line)]
             yield replace(said, evidence=Evidence(path, places[0])) if places else said
-
-
-def _named_as(value: str) -> re.Pattern[str]:
-    """Return how a stated number or card stands in a text: ``A100-80GB`` as ``A100``, ``RTX2080Ti`` as ``2080``."""
-    card = re.match(r"(?:RTX|GTX-?|TITAN-?)?([A-Z]{0,2})(\d{0,4}(?:\.\d{1,6})?)", value)
-    letters, digits = (card[1], card[2]) if card is not None else ("", "")
-    return re.compile(rf"(?<![\w.]){letters}[\s-]?{re.escape(digits)}(?![\d])" if digits else "TITAN", re.IGNORECASE)
 
 
 def _of_cell(card: TableCard, heading: str, where: Evidence) -> Iterator[Finding]:
@@ -257,13 +258,8 @@ def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]
         yield from said
 
 
-def _in_gib(line: str) -> str:
-    """Return a line with amounts as nvidia-smi prints them (``48346MiB``) in GiB."""
-    return _MEBIBYTES.sub(lambda found: f"{int(found[1].replace(',', '')) / 1024:.1f} GiB", line)
-
-
 def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
-    line = _in_gib(line)
+    line = in_gib(line)
     use = purpose(line) or purpose(heading)
     for sentence in _SENTENCE_END.split(line):
         own = "quantized" if is_quantized(sentence) else purpose(sentence) or use

@@ -132,7 +132,7 @@ _REQUIREMENTS = regex(r"\b(?:requirements?|prerequisites?|hardware)\b|环境要�
 # A question of a FAQ: its answer need not say what the amount is of.
 _ASKED = regex(
     r"\bhow much\s+(?:GPU|VRAM|video|graphics)\b|\b(?:GPU|VRAM|GPU[- ]memory|memory)\s+(?:guidelines?|recommendations?)\b"
-    r"|\b(?:VRAM|GPU[- ]memory)\s+requirements?\b",
+    r"|\b(?:VRAM|GPU(?:[- ]memory)?|^memory)\s+requirements?\b",
     re.IGNORECASE,
 )
 _MAIN_MEMORY = regex(
@@ -159,6 +159,7 @@ _OF_ALL_CARDS = regex(
     re.IGNORECASE,
 )
 _ON_CARDS = regex(r"\bGPUs?\b|VRAM|\bvideo\b|\bHBM\b|\bcards?\b|显存|显卡|[ABH]\d{2,3}\b", re.IGNORECASE)
+_MEBIBYTES = regex(r"(?<![\w.,])(\d{1,3},\d{3}|\d{4,6})\s?(?:MiB|MB|M)(?![\w.])")
 ONE_CARD = 80
 
 
@@ -206,6 +207,16 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
                     continue
                 seen.add(size)
                 yield MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)))
+
+
+def asks_for_memory(label: str) -> bool:
+    """Whether a heading or label asks how much memory a card needs: what stands below it need not say so again."""
+    return _ASKED.search(label) is not None
+
+
+def in_gib(line: str) -> str:
+    """Return a line with amounts as nvidia-smi prints them (``48346MiB``) in GiB."""
+    return _MEBIBYTES.sub(lambda found: f"{int(found[1].replace(',', '')) / 1024:.1f} GiB", line)
 
 
 def _is_of_a_name(before: str) -> bool:

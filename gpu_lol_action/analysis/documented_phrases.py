@@ -206,3 +206,10 @@ def find_card(name: str, size: str | None) -> str | None:
     found = find_accelerator(f"{bare}-{size}GB") if size else None
     found = found or find_accelerator(bare) or find_accelerator(f"RTX{bare}") or find_accelerator(bare.replace(" ", ""))
     return found.name if found else find_named_card(bare)
+
+
+def named_as(value: str) -> re.Pattern[str]:
+    """Return how a stated number or card stands in a text: ``A100-80GB`` as ``A100``, ``RTX2080Ti`` as ``2080``."""
+    card = re.match(r"(?:RTX|GTX-?|TITAN-?)?([A-Z]{0,2})(\d{0,4}(?:\.\d{1,6})?)", value)
+    letters, digits = (card[1], card[2]) if card is not None else ("", "")
+    return re.compile(rf"(?<![\w.]){letters}[\s-]?{re.escape(digits)}(?![\d])" if digits else "TITAN", re.IGNORECASE)

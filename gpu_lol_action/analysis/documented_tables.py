@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases
 from gpu_lol_action.analysis.html_tables import html_rows
@@ -17,11 +18,18 @@ _OTHER_HEADER = regex(
 )
 _USED_HEADER = regex(r"\bpeak\b|\busage\b", re.IGNORECASE)
 _NO_AMOUNT = regex(r"\bCPU\b|bandwidth|\bG[Ii]?B/s", re.IGNORECASE)
-_CELL = regex(r"^\W{0,6}(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)\b(?!/s)[^|]{0,40}$", re.IGNORECASE)
+_CELL = regex(
+    r"^\W{0,6}(?:\d{1,2}\s?[x×*]\s?)?(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)\b(?!/s)[^|]{0,40}$", re.IGNORECASE
+)
 _SMALL_CELL = regex(r"^\W{0,6}(\d{4,6})\s?Mi?B\b(?!/s)[^|]{0,24}$", re.IGNORECASE)
 _RANGE = regex(r"^\W{0,6}(\d{1,3})\s?(?:-|–|~|to)\s?(\d{1,3})\s?(?:GB|GiB|G)\b(?!/s)", re.IGNORECASE)
 _NUMBER = regex(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}$")
-_RULE = regex(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_RULE = regex(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$|^\s*\+(?:={3,}\+)+\s*$")
+_GRID = regex(r"\s*\+(?:-{3,}\+)+\s*$")  # between the rows of reStructuredText's tables
+_COUNTS_HEADER = regex(
+    r"(?:#|№|n|no\.?|num(?:ber)?)?\s?(?:of\s+)?(?:GPUs|(?<=[#fm.]\s)GPU|(?<=#)GPU|GPU\s+(?:count|number|num))",
+    re.IGNORECASE,
+)
 _CARDS_HEADER = regex(
     r"(?:(?:pre-?)?train(?:ing|ed)?\s+|fine-?tun(?:e|ing)\s+|inference\s+|recommended\s+)?"
     r"(?:(?:num(?:ber)?\s+of\s+)?GPUs?(?:\s+(?:type|model|name|config(?:uration)?)s?)?(?:\s*(?:and|&|/|×|x)\s*(?:count|number|quantity))?|hardware|accelerators?|graphics cards?)",
@@ -41,6 +49,7 @@ _OF_MACHINES = regex(r"\bv?CPUs?\b|\bcores\b|instance", re.IGNORECASE)
 _UNIT = regex(r"[(\[]\s?(?:in\s)?([MG]i?B)\b[^()\[\]]{0,20}[)\]]|\bin\s([MG]i?B)\b", re.IGNORECASE)
 MAX_ROWS = 40
 MAX_NAME = 60
+MOST_CARDS = 64
 
 
 @record(frozen=True, slots=True)
@@ -75,12 +84,33 @@ def table_figures(lines: Sequence[str], heading_of: Sequence[str]) -> Iterator[T
 
 def table_cards(lines: Sequence[str]) -> Iterator[TableCard]:
     """Yield the cards that stand in columns of GPUs or hardware (``1xV100 16GB``) of all pipe tables."""
-    for header, cells, line, _ in _rows(lines):
+    counts = _counts(lines)
+    for header, cells, line, begin in _rows(lines):
+        is_measured = any(map(_SPEED_HEADER.search, header)) and not any(map(_EPOCH_HEADER.search, header))
+        pairs = [(name, cell) for name, cell in zip(header, cells, strict=False) if _CARDS_HEADER.fullmatch(name)]
+        if not pairs and len(cells) > 1 and _CARDS_HEADER.fullmatch(cells[0]):  # a table of names and what they are
+            pairs = [(cells[0], cells[1])]
+        for column, cell in pairs:
+            for phrase in card_phrases(cell) if cell else ():
+                number = phrase.count or counts.get(begin)
+                yield TableCard(replace(phrase, count=number), column, line, is_measured)
+
+
+def table_counts(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of GPUs that columns of them say, with the line of the first row: of tables whose rows all say the same."""
+    for begin, count in _counts(lines).items():
+        yield count, begin + 3
+
+
+def _counts(lines: Sequence[str]) -> dict[int, int]:
+    """Return the number of GPUs that all rows of a table say in a column for it, by the index of the table's head."""
+    said: dict[int, set[str]] = {}
+    for header, cells, _, begin in _rows(lines):
         for column, cell in zip(header, cells, strict=False):
-            if cell and _CARDS_HEADER.fullmatch(column):
-                is_measured = any(map(_SPEED_HEADER.search, header)) and not any(map(_EPOCH_HEADER.search, header))
-                for phrase in card_phrases(cell):
-                    yield TableCard(phrase, column, line, is_measured)
+            if _COUNTS_HEADER.fullmatch(column):
+                said.setdefault(begin, set()).add(cell)
+    alone = {begin: next(iter(cells)) for begin, cells in said.items() if len(cells) == 1}
+    return {begin: int(cell) for begin, cell in alone.items() if cell.isdecimal() and 1 <= int(cell) <= MOST_CARDS}
 
 
 def _rows(lines: Sequence[str]) -> Iterator[tuple[list[str], list[str], int, int]]:
@@ -90,8 +120,9 @@ def _rows(lines: Sequence[str]) -> Iterator[tuple[list[str], list[str], int, int
         if "|" in lines[number] and _RULE.match(lines[number + 1][:400]):
             header = _cells(lines[number])
             body = number + 2
-            while body < len(lines) and "|" in lines[body] and body - number < MAX_ROWS:
-                yield header, _cells(lines[body]), body + 1, number
+            while body < len(lines) and body - number < MAX_ROWS and ("|" in lines[body] or _GRID.match(lines[body])):
+                if "|" in lines[body]:
+                    yield header, _cells(lines[body]), body + 1, number
                 body += 1
             number = body
         else:

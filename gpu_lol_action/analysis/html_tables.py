@@ -46,9 +46,10 @@ def html_rows(lines: Sequence[str]) -> Iterator[HtmlRow]:
 
 def _rows(table: str, before: int) -> Iterator[HtmlRow]:
     starts = [found.end() for found in _ROW.finditer(table)][: MAX_ROWS + 2]
-    rows = [_cells(table[start:end]) for start, end in zip(starts, [*starts[1:], len(table)], strict=True)]
+    ends = [*starts[1:], len(table)][: len(starts)]
+    rows = [_cells(table[start:end]) for start, end in zip(starts, ends, strict=True)]
     spread, heads = _spread(rows)
-    if len(spread) <= heads:
+    if len(spread) <= heads or not any(spread):
         return
     header = [" ".join(dict.fromkeys(part for part in column if part)) for column in zip(*spread[:heads], strict=True)]
     for start, cells in zip(starts[heads:], spread[heads:], strict=True):

@@ -70,3 +70,8 @@ def test_rows_of_what_never_ends_are_not_looked_for() -> None:
     lines = ["<table>" * 2000, "<tr><td rowspan=99 colspan=99>x" * 300]
     assert list(html_rows(lines)) == []
     assert len(list(html_rows([*lines, "</table>"]))) <= 40
+
+
+@pytest.mark.parametrize("inner", ["", "<caption>x</caption>", "<td>a</td>", "<tr>", "<tr></tr>", "<tr><tr><tr>"])
+def test_a_table_without_rows_or_cells_has_none(inner: str) -> None:
+    assert not list(html_rows(["<table>", inner, "</table>"]))
