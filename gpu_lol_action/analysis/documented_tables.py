@@ -49,7 +49,7 @@ _OF_MACHINES = regex(r"\bv?CPUs?\b|\bcores\b|instance", re.IGNORECASE)
 _UNIT = regex(r"[(\[]\s?(?:in\s)?([MG]i?B)\b[^()\[\]]{0,20}[)\]]|\bin\s([MG]i?B)\b", re.IGNORECASE)
 MAX_ROWS = 40
 MAX_NAME = 60
-MOST_CARDS = 64
+MOST_CARDS, MAX_DIGITS = 64, 5
 
 
 @record(frozen=True, slots=True)
@@ -97,20 +97,26 @@ def table_cards(lines: Sequence[str]) -> Iterator[TableCard]:
 
 
 def table_counts(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of GPUs that columns of them say, with the line of the first row: of tables whose rows all say the same."""
-    for begin, count in _counts(lines).items():
-        yield count, begin + 3
+    """Yield the number of GPUs that all columns of them say, with the line of the first row; nothing where rows differ."""
+    counts = _counts(lines)
+    if len(set(counts.values())) == 1 and None not in counts.values():
+        yield from ((count, begin + 3) for begin, count in list(counts.items())[:1] if count is not None)
 
 
-def _counts(lines: Sequence[str]) -> dict[int, int]:
-    """Return the number of GPUs that all rows of a table say in a column for it, by the index of the table's head."""
+def _counts(lines: Sequence[str]) -> dict[int, int | None]:
+    """Return the number of GPUs that all rows of a table say in a column for it, by the index of the table's head; None where they differ."""
     said: dict[int, set[str]] = {}
     for header, cells, _, begin in _rows(lines):
         for column, cell in zip(header, cells, strict=False):
             if _COUNTS_HEADER.fullmatch(column):
                 said.setdefault(begin, set()).add(cell)
-    alone = {begin: next(iter(cells)) for begin, cells in said.items() if len(cells) == 1}
-    return {begin: int(cell) for begin, cell in alone.items() if cell.isdecimal() and 1 <= int(cell) <= MOST_CARDS}
+    return {begin: _count(cells) for begin, cells in said.items()}
+
+
+def _count(cells: set[str]) -> int | None:
+    cell = next(iter(cells))
+    is_one = len(cells) == 1 and cell.isdecimal() and len(cell) < MAX_DIGITS
+    return int(cell) if is_one and 1 <= int(cell) <= MOST_CARDS else None
 
 
 def _rows(lines: Sequence[str]) -> Iterator[tuple[list[str], list[str], int, int]]:

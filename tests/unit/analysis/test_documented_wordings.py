@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.documented_amounts import memory_phrases
 from gpu_lol_action.analysis.documented_phrases import card_phrases, gpus_of_size
+from tests.unit.analysis.conftest import Build
 
 
 @pytest.mark.parametrize(
@@ -78,3 +80,28 @@ def test_a_name_that_begins_like_a_measure_is_none() -> None:
 @pytest.mark.parametrize(("line", "count"), [("GPUs: 4x24GB", 4), ("GPU memory: 3 × 80 GB", 3), ("CPUs: 4x24GB", None)])
 def test_counts_of_cards_by_which_memory_is_multiplied(line: str, count: int | None) -> None:
     assert gpus_of_size(line) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "| Model | GPU | #GPUs |\n|---|---|---|\n| a | A100 80GB | 8 |\n",
+            [("card", "A100-80GB"), ("gpu_count", "8")],
+        ),
+        ("| Model | # GPU | GPU type |\n|---|---|---|\n| a | 4 | V100 |\n", [("card", "V100"), ("gpu_count", "4")]),
+        ("| Model | Num GPUs |\n|---|---|\n| a | 8 |\n| b | 8 |\n", [("gpu_count", "8")]),
+        ("| Model | Num GPUs |\n|---|---|\n| a | 1 |\n| b | 8 |\n", []),
+        ("| Model | #GPUs |\n|---|---|\n| a | 8 |\n\n| Model | #GPUs |\n|---|---|\n| b | 1 |\n", []),
+        ("| Item | Value |\n|---|---|\n| GPU | NVIDIA A100 80GB |\n", [("card", "A100-80GB")]),
+        ("+---+-------+\n| M | VRAM  |\n+===+=======+\n| a | 24GB  |\n+---+-------+\n", [("memory_gb", "24")]),
+        ("| Model | VRAM |\n|---|---|\n| a | 2x24GB |\n", [("memory_gb", "24")]),
+        ("GPU requirements:\n- 7B: 24GB\n- 13B: 40GB\n", [("memory_gb", "24"), ("memory_gb", "40")]),
+        ("Memory requirements:\n* LoRA: 24 GB\n", [("memory_gb", "24")]),
+        ("Downloads:\n- 7B: 14GB\n", []),
+    ],
+)
+def test_tables_and_lists_state_hardware(checkout: Build, text: str, expected: list[tuple[str, str]]) -> None:
+    found = documented.detect(checkout({"README.md": f"# N\n## Notes\n{text}\n"}), None)
+    said = {(f.field.rpartition(".")[2], f.value) for f in found if f.field.startswith("documented.")}
+    assert {pair for pair in said if pair[0] != "silence"} == set(expected)
