@@ -91,7 +91,8 @@ def test_a_program_that_only_buffers_or_ranks_another_is_looked_through(checkout
         ("for model in 'a/b-7b' c/d  # both", 'model="a/b-7b"'),
         ("for i in $(seq 1 5); do", "for i in $(seq 1 5); do"),
         ("for f in *.json; do", "for f in *.json; do"),
-        ('for m in "${MODELS[@]}"; do', 'for m in "${MODELS[@]}"; do'),
+        ('for m in "${MODELS[@]}"; do', 'm="${MODELS[0]}"'),
+        ("for m in ${MODELS[*]}  # all", 'm="${MODELS[0]}"'),
         ("for s in 1 2; do python train.py --seed $s; done", "for s in 1 2; do python train.py --seed $s; done"),
     ],
 )
