@@ -26,8 +26,11 @@ _SHOWN = regex(r"(?m)^\s{0,8}(?:>>> )?(?:from ([\w.]{1,80}) import (\w{1,40})|im
 
 @remembered
 def loaded_modules(checkout: Checkout, script: Source) -> tuple[Source, ...]:
-    """Return a program and the files of this checkout that are loaded with it whatever happens, the nearest first; at most 250."""
-    return _loaded(checkout, (script,))
+    """Return a program and the files of this checkout that are loaded with it, the nearest first; at most 250.
+
+    Whatever happens, or when one of the program's own functions is called.
+    """
+    return _loaded(checkout, (script,), script)
 
 
 @remembered
@@ -50,14 +53,14 @@ def _is_top(folder: str) -> bool:
     return bool(folder) and "/" not in folder.removeprefix("src/")
 
 
-def _loaded(checkout: Checkout, starts: Iterable[Source]) -> tuple[Source, ...]:
+def _loaded(checkout: Checkout, starts: Iterable[Source], script: Source | None = None) -> tuple[Source, ...]:
     found = dict.fromkeys(starts)
     waiting = list(found)
     for source in waiting:
         if len(found) >= MAX_LOADED:
             break
         for item in source.code.imports if source.code is not None else ():
-            if item.is_optional or item.is_lazy:
+            if item.is_optional and not (item.is_lazy and source is script):
                 continue
             new = [each for each in (*targets_of(checkout, source, item), *_above(checkout, item)) if each not in found]
             found.update(dict.fromkeys(new))

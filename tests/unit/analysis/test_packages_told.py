@@ -148,3 +148,26 @@ def test_extras_that_alone_compute_on_a_gpu_are_no_offers(checkout: Build) -> No
     readme = "# Install\n```\npip install topics\npip install topics[hf]\n```\n"
     files = {"README.md": readme, "pyproject.toml": project, "topics/__init__.py": TRAIN.replace("import einops\n", "")}
     assert {"torch", "peft"} <= _requirements(checkout, files)
+
+
+SECTION = "# Use\n{0}\nThen run it:\n```\npython train.py\n```\n# Other ways\n```\npip install peft\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("readme", "is_told"),
+    [
+        (SECTION.format("First install timm:\n```\npip install timm==0.4.9\n```\n"), True),
+        (SECTION.format("# Serve it\n```\npip install timm==0.4.9\n```\n# Use\n"), False),
+        (SECTION.format("Optionally:\n```\npip install timm==0.4.9\n```\n"), False),
+    ],
+)
+def test_what_is_installed_above_the_run_in_its_section_counts_beside_a_list(
+    checkout: Build, readme: str, is_told: bool
+) -> None:
+    files = {"README.md": readme, "train.py": TRAIN, "requirements.txt": "torch\neinops\n"}
+    assert _requirements(checkout, files) == {"torch", "einops", *(["timm==0.4.9"] if is_told else [])}
+
+
+def test_a_file_that_only_a_table_names_is_none(checkout: Build) -> None:
+    readme = "# Install\n```\npip install -r requirements/<requirements file according to table below>\n```\n# Train\n```\npython train.py\n```\n"
+    assert _requirements(checkout, {"README.md": readme, "train.py": TRAIN}) == {"torch", "einops"}
