@@ -40,6 +40,10 @@ _FOR_ALL = regex(
 _PROJECTS = frozenset({"pyproject.toml", "setup.py"})
 # Folders that hold what images are made of, whatever programs lie there.
 _FOR_IMAGES = regex(r"docker|contain|deploy|\benv|image|build|infra|setup", re.IGNORECASE)
+_FOR_DOCKER = regex(r"(?:^|/)(?:docker(?:files?)?|containers?)$", re.IGNORECASE)
+_COMMON_NAMES = frozenset(
+    {"main.py", "app.py", "train.py", "run.py", "server.py", "test.py", "demo.py", "inference.py", "api.py", "cli.py"}
+)
 # Tools of a developer's desk, and what only sends the code to a host or sets up one: the machine has its own, or needs none.
 _TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "setuptools", "wheel", "build", "twine", "pdm",
                     "pre-commit", "pip-tools", "tox", "nox", "pytest", "black", "ruff", "flake8", "mypy", "isort", "jupyter",
@@ -74,12 +78,12 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
 
 
 def main_dockerfiles(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
-    """Return Dockerfiles for this kind of machine, shallow ones first.
+    """Return Dockerfiles for this kind of machine: what starts the run's program first, then shallow ones.
 
     Beside a list or a project of the root's own, those of another project that was copied in are that one's.
     """
     others = _copied_in(checkout, run)
-    return tuple(
+    found = (
         source
         for source in checkout.of(Form.DOCKERFILE)
         if not is_development(source.path)
@@ -87,6 +91,16 @@ def main_dockerfiles(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
         and not f"{source.folder}/".startswith(others)
         and not _is_of_a_sibling(checkout, source, run)
     )
+    return tuple(sorted(found, key=lambda source: not _starts(source, run)))
+
+
+def _starts(dockerfile: Source, run: Run | None) -> bool:
+    """Whether an image names the run's program; of a name that many programs have, one above the program."""
+    script = run.script if run is not None else None
+    if script is None or script.form is not Form.PYTHON or script.name not in dockerfile.text:
+        return False
+    home = _FOR_DOCKER.sub("", dockerfile.folder)
+    return script.name not in _COMMON_NAMES or f"{script.folder}/".startswith(f"{home}/")
 
 
 def _is_of_a_sibling(checkout: Checkout, dockerfile: Source, run: Run | None) -> bool:

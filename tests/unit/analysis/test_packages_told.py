@@ -171,3 +171,15 @@ def test_what_is_installed_above_the_run_in_its_section_counts_beside_a_list(
 def test_a_file_that_only_a_table_names_is_none(checkout: Build) -> None:
     readme = "# Install\n```\npip install -r requirements/<requirements file according to table below>\n```\n# Train\n```\npython train.py\n```\n"
     assert _requirements(checkout, {"README.md": readme, "train.py": TRAIN}) == {"torch", "einops"}
+
+
+def test_of_several_images_the_one_that_starts_the_run_counts(checkout: Build) -> None:
+    files = {
+        "README.md": "# Serve\n```\npython serve_vllm.py\n```\n",
+        "serve_vllm.py": "import torch\nfrom transformers import AutoModelForCausalLM\nnet = AutoModelForCausalLM.from_pretrained('org/net-7b')\nnet.generate()\n",
+        "docker/Dockerfile.a": "FROM pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime\nRUN pip install timm\nCMD python serve_other.py\n",
+        "docker/Dockerfile.b": "FROM pytorch/pytorch:2.2.0-cuda12.1-cudnn8-runtime\nRUN pip install einops\nCMD python serve_vllm.py\n",
+    }
+    spec = analyze(checkout(files)).spec
+    assert spec.environment.base_image == "pytorch/pytorch:2.2.0-cuda12.1-cudnn8-runtime"
+    assert "timm" not in (spec.dependencies.requirements or ())
