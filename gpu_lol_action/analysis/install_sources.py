@@ -40,6 +40,8 @@ _FOR_ALL = regex(
 _PROJECTS = frozenset({"pyproject.toml", "setup.py"})
 # Folders that hold what images are made of, whatever programs lie there.
 _FOR_IMAGES = regex(r"docker|contain|deploy|\benv|image|build|infra|setup", re.IGNORECASE)
+_OF_TRITON = regex(r"triton|trt[-_]?llm|tensorrt[-_]?llm", re.IGNORECASE)
+DEEP = 2  # folders that are no images' own, from which on an image is the program's that lies there
 _FOR_DOCKER = regex(r"(?:^|/)(?:docker(?:files?)?|containers?)$", re.IGNORECASE)
 _COMMON_NAMES = frozenset(
     {"main.py", "app.py", "train.py", "run.py", "server.py", "test.py", "demo.py", "inference.py", "api.py", "cli.py"}
@@ -90,8 +92,19 @@ def main_dockerfiles(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
         and not re.search(r"arm64|aarch|jetson|frontend|web|monitor|grafana|dashboard", source.path.lower())
         and not f"{source.folder}/".startswith(others)
         and not _is_of_a_sibling(checkout, source, run)
+        and not _is_of_another(source, run)
     )
     return tuple(sorted(found, key=lambda source: not _starts(source, run)))
+
+
+def _is_of_another(dockerfile: Source, run: Run | None) -> bool:
+    """Whether an image is of a program deep in the tree (``annotator/zoe/net``), or of an inference server, and the run is neither."""
+    path = run.script.path if run is not None and run.script is not None else ""
+    command = run.command.target if run is not None and run.command is not None else ""
+    if _OF_TRITON.search(dockerfile.path) and not _OF_TRITON.search(f"{path} {command}"):
+        return True
+    home = [part for part in dockerfile.folder.split("/") if part and not _FOR_IMAGES.search(part)]
+    return len(home) >= DEEP and not path.startswith(f"{'/'.join(home)}/") and not _starts(dockerfile, run)
 
 
 def _starts(dockerfile: Source, run: Run | None) -> bool:

@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.setup_py import read_setup_py
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 MAX_LOCAL = 8
+MAX_DEPTH = 3  # folders below the root, from which on what is compiled is other people's
 _AT_BUILD = frozenset({"torch", "numpy", "Cython", "pybind11"})
 
 
@@ -143,7 +144,7 @@ def _home(checkout: Checkout, script: Source, top: str) -> str | None:
 def compiled_extension(checkout: Checkout, folder: str | None = None) -> Evidence | None:
     """Return where a setup.py compiles with PyTorch's tools (of that folder, or of any that counts); None where none does."""
     for source in checkout.of(Form.PYTHON, roles=(Role.PACKAGES,)):
-        if folder is not None and source.folder != folder:
+        if source.folder != folder if folder is not None else source.depth > MAX_DEPTH:
             continue
         line = read_setup_py(source).compiles_cuda if "Extension" in source.text else 0
         if line:

@@ -183,3 +183,27 @@ def test_of_several_images_the_one_that_starts_the_run_counts(checkout: Build) -
     spec = analyze(checkout(files)).spec
     assert spec.environment.base_image == "pytorch/pytorch:2.2.0-cuda12.1-cudnn8-runtime"
     assert "timm" not in (spec.dependencies.requirements or ())
+
+
+@pytest.mark.parametrize(
+    ("place", "script", "counts"),
+    [
+        ("docker/gpu/Dockerfile", "train.py", True),
+        ("annotator/zoe/net/Dockerfile", "train.py", False),
+        ("apps/zoe/docker/Dockerfile", "apps/zoe/train.py", True),
+        ("runtime/triton_trtllm/Dockerfile.server", "train.py", False),
+        ("triton/Dockerfile", "triton/train.py", True),
+    ],
+)
+def test_an_image_deep_in_the_tree_is_of_the_program_that_lies_there(
+    checkout: Build, place: str, script: str, counts: bool
+) -> None:
+    image = "pytorch/pytorch:2.2.0-cuda12.1-cudnn8-runtime"
+    files = {
+        "README.md": f"# Train\n```\npython {script}\n```\n",
+        script: TRAIN,
+        place: f"FROM {image}\nRUN pip install timm\n",
+    }
+    spec = analyze(checkout(files)).spec
+    assert (spec.environment.base_image == image) == counts
+    assert ("timm" in (spec.dependencies.requirements or ())) == counts
