@@ -58,7 +58,7 @@ _WITH_VALUE = frozenset({
 _KINDS = {"-i": "index", "--index-url": "index", "--extra-index-url": "index", "--index": "index", "-f": "links",
           "--find-links": "links", "-r": "include", "--requirement": "include", "--file": "include", "-c": "constraint",
           "--constraint": "constraint", "-e": "local", "--editable": "local"}  # fmt: skip
-_LOCAL = regex(r"\.{1,2}(?:/[\w./-]*)?(?:\[[\w,.-]+\])?|(?:[\w-]+/)+(?:\[[\w,.-]+\])?")
+_LOCAL = regex(r"\.{1,2}(?:/[\w./-]*)?(?:\[[\w,.-]+\])?|(?:[\w-]+/)+[\w.-]*(?:\[[\w,.-]+\])?")
 _REQUIREMENT = regex(r"(?:git\+|https?://)\S+|[A-Za-z0-9][\w.-]*(?:\[[\w,. -]+\])?(?:\s*[<>=!~]=?=?\s*[\w.*,<>=!+~ ]+)?"
                           r"(?:\s*;.{1,100})?|[\w.-]+(?:\[[\w,.-]+\])?\s*@\s*\S+")  # fmt: skip
 

@@ -262,7 +262,9 @@ def _option(line: str, where: Evidence) -> Option | None:
     found = _OPTION.match(line[:500])
     if found is None:
         bare = re.sub(r"\s+#.*", "", line).strip().strip("\"'")
-        is_path = re.fullmatch(r"(?:\.{1,2}|\.{1,2}/[\w./-]*|file:\.{0,2}[\w./-]*)(?:\[[\w,.-]+\])?", bare)
+        is_path = re.fullmatch(
+            r"(?:\.{1,2}|\.{1,2}/[\w./-]*|file:\.{0,2}[\w./-]*|(?:[\w-]+/)+[\w-]+)(?:\[[\w,.-]+\])?", bare
+        )
         return Option("local", bare.removeprefix("file:"), where) if is_path else None
     name, value = found[1].lstrip("-"), found[2].strip("\"'")
     if name in {"e", "editable"}:

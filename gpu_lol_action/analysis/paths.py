@@ -83,9 +83,10 @@ def form_of(path: str) -> Form | None:
         return Form.SHELL
     if small == "pipfile":
         return Form.TOML
-    if (
-        small in {".python-version", "runtime.txt"} or path == "CMakeLists.txt"
-    ):  # the root's alone says what all is built with
+    if small in {".python-version", "runtime.txt"} or path in {
+        "CMakeLists.txt",
+        ".gitmodules",
+    }:  # the root's alone says what all is built with
         return Form.INI
     if _REQUIREMENTS.fullmatch(small) or (small.endswith(".txt") and "/requirements/" in f"/{path.lower()}"):
         return Form.REQUIREMENTS
