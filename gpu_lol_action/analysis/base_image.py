@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.jit_extensions import extension_loads
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.launch_tools import SERVERS, SERVING_TOOLS
 from gpu_lol_action.analysis.local_projects import compiled_extension
+from gpu_lol_action.analysis.older_releases import taken_out
 from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.packages import effective_packages
 from gpu_lol_action.analysis.python_version import python_wishes
@@ -114,7 +115,13 @@ def _versions(checkout: Checkout) -> list[Finding]:
         value = re.sub(r"\s+", "", version[1]) if version else ""
         why = f"`{item.requirement}` is asked for"
         found.append(Finding(f"framework.{_FRAMEWORKS[name]}", value, why, Confidence.HIGH, item.evidence))
-    return found
+    gone = taken_out(checkout, primary_run(checkout)).get("torch")
+    if gone is None or any(finding.field == "framework.torch" and finding.value for finding in found):
+        return found
+    bound = ".".join(map(str, gone[2])).removesuffix(".0")
+    why = f"`{gone[0]}` is in no torch from {bound} on, and no list bounds it"
+    known = [finding for finding in found if finding.field != "framework.torch"]
+    return [*known, Finding("framework.torch", f"<{bound}", why, Confidence.HIGH, gone[1])]
 
 
 def _cudas(checkout: Checkout) -> list[Finding]:
@@ -179,6 +186,8 @@ def _servers(checkout: Checkout) -> list[Finding]:
     run = primary_run(checkout)
     if (run is not None and _is_other_server(run)) or (run is not None and run.behavior is Behavior.TRAINS):
         return []
+    if run is not None and run.script is not None:
+        return []  # a program that asks such a server, or stands beside one
     for command in launch_commands(checkout):
         if command.tool == "text-generation-launcher":
             return [Finding("framework.tgi", "", f"`{command.tool}` is started", Confidence.HIGH, command.evidence)]

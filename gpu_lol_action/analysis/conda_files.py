@@ -88,7 +88,7 @@ def read_environment(source: Source) -> CondaFile:
                 if kind != "local" or not re.match(r"git\+|https?://", option[2]):
                     options.append(Option(kind, option[2].removeprefix("file:"), where))
                     continue
-            elif re.fullmatch(r"\.{1,2}(?:/[\w./-]*)?(?:\[[\w,.-]+\])?", text):
+            elif re.fullmatch(r"(?:\.{1,2}(?:/[\w./-]*)?|(?:[\w-]+/)+[\w.-]*)(?:\[[\w,.-]+\])?", text):
                 options.append(Option("local", text, where))
                 continue
             requirement = clean_requirement(text)

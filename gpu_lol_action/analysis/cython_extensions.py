@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
@@ -14,7 +15,7 @@ from gpu_lol_action.domain.patterns import regex
 _BUILDS = "setup.py"
 MAX_DEPTH = 3  # folders below the root: deeper ones are other people's
 _TOOLS = {"Cython": "cython", "pybind11": "pybind11"}
-_EXTENSION = regex(r"\w{0,20}Extension\(\s{0,200}(?:name\s{0,8}=\s{0,8})?[\"']([A-Za-z_][\w.]{0,100})[\"']")
+_EXTENSION = regex(r"\w{0,20}[Ee]xtension\(\s{0,200}(?:name\s{0,8}=\s{0,8})?[\"']([A-Za-z_][\w.]{0,100})[\"']")
 
 
 def build_findings(checkout: Checkout, run: Run | None, known: Collection[str]) -> list[Finding]:
@@ -38,6 +39,16 @@ def extension_names(checkout: Checkout) -> frozenset[str]:
     """Return the first words under which modules are imported that build scripts of this checkout compile."""
     names = (name for source in _build_scripts(checkout) for name in _EXTENSION.findall(source.text))
     return frozenset(name.partition(".")[0] for name in names)
+
+
+@remembered
+def extension_homes(checkout: Checkout) -> Mapping[str, str]:
+    """Return the folder of the build script for each module, by its whole name, that build scripts of this checkout compile."""
+    homes: dict[str, str] = {}
+    for source in _build_scripts(checkout):
+        for name in _EXTENSION.findall(source.text):
+            homes.setdefault(name, source.folder)
+    return MappingProxyType(homes)
 
 
 def _build_scripts(checkout: Checkout) -> Iterator[Source]:

@@ -27,6 +27,7 @@ from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.script_metadata import script_packages
 from gpu_lol_action.analysis.shown_lists import for_shown, without_clients, without_watchers
 from gpu_lol_action.analysis.shown_programs import is_shown
+from gpu_lol_action.analysis.submodules import submodule_requirements
 from gpu_lol_action.analysis.told_lists import find_list, list_at, told_beside, told_lists
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -85,6 +86,7 @@ def lists_of(checkout: Checkout) -> Lists:
     options += [
         option for command in commands for option in command.options if option.kind in {"index", "links", "local"}
     ]
+    found += submodule_requirements(checkout, options, commands)
     python = chosen_python(checkout)
     below = _below(options, projects, folders)
     wanted = [

@@ -39,7 +39,7 @@ def import_closure(checkout: Checkout, script: Source) -> tuple[Source, ...]:
         for source, names in level.items():
             for item in _followed(source, names):
                 taken = _classes(item)
-                for target in _targets(checkout, source, item):
+                for target in targets_of(checkout, source, item):
                     known = inner.get(target, taken)
                     inner[target] = None if taken is None or known is None else known | taken
         level = {source: names for source, names in inner.items() if source not in found}
@@ -73,7 +73,7 @@ def imported_over(checkout: Checkout, script: Source, counts: Callable[[Source, 
         inner: set[Source] = set()
         for source in level:
             for item in source.code.imports if source.code is not None else ():
-                inner.update(_targets(checkout, source, item) if counts(source, item) else ())
+                inner.update(targets_of(checkout, source, item) if counts(source, item) else ())
         level = sorted(inner - found, key=lambda source: source.path)
         found |= inner
     return frozenset(found)
@@ -86,7 +86,7 @@ def loaded_at_start(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     while waiting and len(found) < MAX_CLOSURE:
         source = waiting.pop()
         imports = source.code.imports if source.code is not None else ()
-        new = [target for item in imports if not item.is_optional for target in _targets(checkout, source, item)]
+        new = [target for item in imports if not item.is_optional for target in targets_of(checkout, source, item)]
         waiting += [target for target in new if target not in found]
         found.update(dict.fromkeys(new))
     return tuple(found)
@@ -138,10 +138,10 @@ def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     """Return the files of this checkout that a script imports directly."""
     if script.code is None:
         return ()
-    return tuple(dict.fromkeys(found for item in script.code.imports for found in _targets(checkout, script, item)))
+    return tuple(dict.fromkeys(found for item in script.code.imports for found in targets_of(checkout, script, item)))
 
 
-def _targets(checkout: Checkout, script: Source, item: Import) -> Sequence[Source]:
+def targets_of(checkout: Checkout, script: Source, item: Import) -> Sequence[Source]:
     """Return the files of this checkout that one import means."""
     if item.module.partition(".")[0] not in _own_words(checkout):  # a library's: most imports are
         return _from_outer(checkout, item) or _from_larger_tree(checkout, item.module)

@@ -8,11 +8,13 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cython_extensions import extension_names
+from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.import_graph import imported_at_once, imported_unguarded
 from gpu_lol_action.analysis.import_names import is_known, is_standard, modules_meant, package_of
 from gpu_lol_action.analysis.install_sources import SERVERS
+from gpu_lol_action.analysis.loaded_modules import loaded_modules, loaded_of_library
 from gpu_lol_action.analysis.node_packs import pack_of
 from gpu_lol_action.analysis.outer_packages import without_outer
 from gpu_lol_action.analysis.package_files import Declared, package_name
@@ -47,6 +49,7 @@ _FAMILIES = (
     frozenset({"levenshtein", "python-levenshtein"}), frozenset({"box2d-py", "box2d"}), frozenset({"coqui-tts", "tts"}),
     frozenset({"pytorch-ignite", "ignite"}), frozenset({"monai", "monai-weekly"}), frozenset({"rdkit", "rdkit-pypi"}),
     frozenset({"dgl", *(f"dgl-cu{cuda}" for cuda in ("100", "101", "102", "110", "111", "113", "116", "117"))}), frozenset({"haystack-ai", "farm-haystack"}), frozenset({"pyyaml", "yaml"}),
+    frozenset({"pydantic-ai", "pydantic-ai-slim"}), frozenset({"griffe", "griffelib"}), frozenset({"scikit-plot", "mljar-scikit-plot"}),
 )  # fmt: skip
 # What brings weights from one library to another needs both; who runs the program needs neither.
 _CONVERTS = regex(r"(?:convert|export)(?:er|ion)?[_-]")
@@ -140,10 +143,21 @@ def _fetched(checkout: Checkout, run: Run | None) -> frozenset[Source]:
 
 def _ends_without(checkout: Checkout, run: Run | None, source: Source, item: Import) -> bool:
     """Whether the run ends as it starts without an import: its modules take it whatever happens, and a list that forgot it is no witness."""
-    script = run.script if run is not None else None
-    if script is None or item.is_lazy or item.is_optional:
+    if item.is_lazy or item.is_optional:
         return False
-    return source in imported_unguarded(checkout, script)
+    script = run.script if run is not None else None
+    if source in _loaded(checkout, run):
+        return True
+    return script is not None and source in imported_unguarded(checkout, script)
+
+
+def _loaded(checkout: Checkout, run: Run | None) -> Sequence[Source]:
+    """Return what is loaded as the run starts, or where nothing is started, with the library that the checkout installs."""
+    if run is None:
+        projects = lists_of(checkout).projects
+        names = frozenset(project.name for _, project in projects if project.name)
+        return loaded_of_library(checkout, names) if any(p.is_installable for _, p in projects) else ()
+    return loaded_modules(checkout, run.script) if run.script is not None else ()
 
 
 def _is_beside(checkout: Checkout, run: Run | None, source: Source) -> bool:
@@ -201,8 +215,24 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
             may_be_lazy = source is script or (source in closure and not has_list)
             is_on = any(item.line in block for block in on)
             if not item.is_optional or is_on or (item.is_lazy and may_be_lazy):
-                meant = modules_meant(item.module, item.names)
-                yield from ((source, item if each == item.module else replace(item, module=each)) for each in meant)
+                yield from _meant(source, item)
+    yield from _at_once(_loaded(checkout, run), {*closure, *rest})
+
+
+def _at_once(loaded: Sequence[Source], seen: Collection[Source]) -> Iterator[tuple[Source, Import]]:
+    """Yield what the other modules that are loaded as the run starts import at once."""
+    for source in loaded:
+        imports = source.code.imports if source.code is not None and source not in seen else ()
+        needed = [i for i in imports if not (i.is_optional or i.is_lazy or i.module.startswith("."))]
+        guarded = _own_test(source) if needed else 0
+        for item in needed:
+            if not guarded or item.line <= guarded:
+                yield from _meant(source, item)
+
+
+def _meant(source: Source, item: Import) -> Iterator[tuple[Source, Import]]:
+    for each in modules_meant(item.module, item.names):
+        yield source, item if each == item.module else replace(item, module=each)
 
 
 def _own_test(source: Source) -> int:

@@ -23,6 +23,10 @@ LEAST_OF_A_MENU = 3
 _PIP = regex(
     r"(?:pip3?(?:\.\d+)?(?:\s+--?[a-z][\w-]*(?:=\S+)?)*\s+install|mim\s+install|uv\s+(?:pip\s+install|add)|poetry\s+add|pdm\s+add)\s+(.+)"
 )
+# The project at hand, by the program that pip runs for it.
+_SETUP = regex(
+    r"(?:python[\d.]*\s+)?setup\.py(?:\s+[\w=-]{1,60}){0,4}?\s+(?:install|develop)(?=\s|$)(?!.{0,80}--(?:help|no_cuda_ext))"
+)
 # Tools that install the project at hand, with the extras and groups that they are told.
 _SYNC = regex(r"(?:poetry\s+install|uv\s+sync|pdm\s+(?:install|sync))((?:\s+[^\s#]{1,200}){1,40})")
 _EXTRA_OPTIONS = frozenset({"-E", "--extras", "--extra", "--with", "-G", "--group"})
@@ -55,7 +59,7 @@ _WITH_VALUE = frozenset({
 _KINDS = {"-i": "index", "--index-url": "index", "--extra-index-url": "index", "--index": "index", "-f": "links",
           "--find-links": "links", "-r": "include", "--requirement": "include", "--file": "include", "-c": "constraint",
           "--constraint": "constraint", "-e": "local", "--editable": "local"}  # fmt: skip
-_LOCAL = regex(r"\.{1,2}(?:/[\w./-]*)?(?:\[[\w,.-]+\])?|(?:[\w-]+/)+(?:\[[\w,.-]+\])?")
+_LOCAL = regex(r"\.{1,2}(?:/[\w./-]*)?(?:\[[\w,.-]+\])?|(?:[\w-]+/)+[\w.-]*(?:\[[\w,.-]+\])?")
 _REQUIREMENT = regex(r"(?:git\+|https?://)\S+|[A-Za-z0-9][\w.-]*(?:\[[\w,. -]+\])?(?:\s*[<>=!~]=?=?\s*[\w.*,<>=!+~ ]+)?"
                           r"(?:\s*;.{1,100})?|[\w.-]+(?:\[[\w,.-]+\])?\s*@\s*\S+")  # fmt: skip
 
@@ -117,6 +121,8 @@ def _command(text: str, where: Evidence, heading: str, block: int) -> InstallCom
     if pip is not None:
         declared, options = _pip_words(pip[1], where)
         return InstallCommand(declared, options, where, heading, block) if declared or options else None
+    if _SETUP.match(text) is not None:
+        return InstallCommand((), (Option("local", ".", where),), where, heading, block)
     synced = _SYNC.match(text)
     if synced is not None:
         extras = _told_extras(synced[1])
@@ -219,6 +225,8 @@ def _pip_words(text: str, where: Evidence) -> tuple[tuple[Declared, ...], tuple[
             is_url = re.match(r"git\+|https?://", value) is not None
             if kind == "local" and ends_names(value) and not is_url:
                 break
+            if kind == "include" and "<" in value:
+                break  # `-r <the file of the table below>`
             if kind == "local" and is_url:
                 _take(value, where, declared)
             elif kind and value and "$" not in value and "<" not in value:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.document_layout import section_around
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.install_commands import InstallCommand, read_install_commands
 from gpu_lol_action.analysis.package_files import package_name
@@ -17,7 +18,7 @@ from gpu_lol_action.analysis.run_levels import levels_of
 from gpu_lol_action.domain.patterns import regex
 
 _INSTALLS = regex(r"install|set[- ]?up|environment|requirement|dependenc|getting started|quick ?start|prepar|prerequisite|conda|\bpip\b|"
-                       r"build|安装|环境|准备|依赖|インストール|환경|설치", re.IGNORECASE)  # fmt: skip
+                       r"build|compil|安装|环境|准备|依赖|インストール|환경|설치", re.IGNORECASE)  # fmt: skip
 _ASIDE = regex(r"optional|develop|contribut|\btests?\b|testing|\bdocs?\b|documentation|windows|\bmac|apple|\bamd\b|rocm|cpu[- ]only|"
                     r"troubleshoot|faq|evaluat|benchmark|uninstall|alternativ|export|colab|\btpu\b|ascend|\bnpu\b|intel|release|publish|"
                     r"visuali[sz]|notebook|\bxpu\b|jetson|acknowledg|citation|可选", re.IGNORECASE)  # fmt: skip
@@ -39,10 +40,16 @@ _FOR_ALL = regex(
 _PROJECTS = frozenset({"pyproject.toml", "setup.py"})
 # Folders that hold what images are made of, whatever programs lie there.
 _FOR_IMAGES = regex(r"docker|contain|deploy|\benv|image|build|infra|setup", re.IGNORECASE)
+_OF_TRITON = regex(r"triton|trt[-_]?llm|tensorrt[-_]?llm", re.IGNORECASE)
+DEEP = 2  # folders that are no images' own, from which on an image is the program's that lies there
+_FOR_DOCKER = regex(r"(?:^|/)(?:docker(?:files?)?|containers?)$", re.IGNORECASE)
+_COMMON_NAMES = frozenset(
+    {"main.py", "app.py", "train.py", "run.py", "server.py", "test.py", "demo.py", "inference.py", "api.py", "cli.py"}
+)
 # Tools of a developer's desk, and what only sends the code to a host or sets up one: the machine has its own, or needs none.
 _TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "setuptools", "wheel", "build", "twine", "pdm",
                     "pre-commit", "pip-tools", "tox", "nox", "pytest", "black", "ruff", "flake8", "mypy", "isort", "jupyter",
-                    "jupyterlab", "notebook", "ipykernel", "mamba", "cog", "truss", "condacolab"})  # fmt: skip
+                    "jupyterlab", "notebook", "ipykernel", "mamba", "pipx", "cog", "truss", "condacolab"})  # fmt: skip
 
 
 def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) -> tuple[InstallCommand, ...]:
@@ -67,25 +74,46 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
     elif not has_list:
         found += [command for source in checkout.of(Form.NOTEBOOK) for command in read_install_commands(source)]
     for source in _documents(checkout, run):
-        told = _of_document(read_install_commands(source), has_list=has_list)
+        told = _of_document(read_install_commands(source), _above_run(source, run), has_list=has_list)
         found += [_without_other_servers(command, run) for command in told]
     return tuple(_without_tools(command) for command in found)
 
 
 def main_dockerfiles(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
-    """Return Dockerfiles for this kind of machine, shallow ones first.
+    """Return Dockerfiles for this kind of machine: what starts the run's program first, then shallow ones.
 
     Beside a list or a project of the root's own, those of another project that was copied in are that one's.
     """
     others = _copied_in(checkout, run)
-    return tuple(
+    found = (
         source
         for source in checkout.of(Form.DOCKERFILE)
         if not is_development(source.path)
         and not re.search(r"arm64|aarch|jetson|frontend|web|monitor|grafana|dashboard", source.path.lower())
         and not f"{source.folder}/".startswith(others)
         and not _is_of_a_sibling(checkout, source, run)
+        and not _is_of_another(source, run)
     )
+    return tuple(sorted(found, key=lambda source: not _starts(source, run)))
+
+
+def _is_of_another(dockerfile: Source, run: Run | None) -> bool:
+    """Whether an image is of a program deep in the tree (``annotator/zoe/net``), or of an inference server, and the run is neither."""
+    path = run.script.path if run is not None and run.script is not None else ""
+    command = run.command.target if run is not None and run.command is not None else ""
+    if _OF_TRITON.search(dockerfile.path) and not _OF_TRITON.search(f"{path} {command}"):
+        return True
+    home = [part for part in dockerfile.folder.split("/") if part and not _FOR_IMAGES.search(part)]
+    return len(home) >= DEEP and not path.startswith(f"{'/'.join(home)}/") and not _starts(dockerfile, run)
+
+
+def _starts(dockerfile: Source, run: Run | None) -> bool:
+    """Whether an image names the run's program; of a name that many programs have, one above the program."""
+    script = run.script if run is not None else None
+    if script is None or script.form is not Form.PYTHON or script.name not in dockerfile.text:
+        return False
+    home = _FOR_DOCKER.sub("", dockerfile.folder)
+    return script.name not in _COMMON_NAMES or f"{script.folder}/".startswith(f"{home}/")
 
 
 def _is_of_a_sibling(checkout: Checkout, dockerfile: Source, run: Run | None) -> bool:
@@ -123,18 +151,38 @@ def _documents(checkout: Checkout, run: Run | None) -> list[Source]:
     )[:6]
 
 
-def _of_document(commands: Sequence[InstallCommand], *, has_list: bool) -> list[InstallCommand]:
-    """Return a document's commands that install for the run: under a heading of that kind, or beside one that installs a list."""
-    blocks = {
-        command.block for command in commands if command.values("include") or command.values("local") or command.python
-    }
+def _above_run(document: Source, run: Run | None) -> range:
+    """Return the lines of a document's section that lead up to the run that it shows; none of a document that does not show it."""
+    said = (
+        run.command.said if run is not None and run.command is not None else run.evidence if run is not None else None
+    )
+    if said is None or said.path != document.path:
+        return range(0)
+    return range(section_around(document.text.split("\n"), said.line).start, said.line)
+
+
+def _of_document(commands: Sequence[InstallCommand], above: range, *, has_list: bool) -> list[InstallCommand]:
+    """Return a document's commands that install for the run: under a heading of that kind, beside one that installs a list, or ``above`` it."""
+    blocks = {command.block for command in commands if _installs_list(command)}
     return [
         command
         for command in commands
         if not _ASIDE.search(command.heading)
         and not any(_ELSEWHERE.fullmatch(item.requirement) for item in command.declared)
-        and (not has_list or command.block in blocks or not command.heading or _INSTALLS.search(command.heading))
+        and (
+            not has_list
+            or command.block in blocks
+            or not command.heading
+            or command.evidence.line in above
+            or _INSTALLS.search(command.heading)
+        )
     ]
+
+
+def _installs_list(command: InstallCommand) -> bool:
+    """Whether a command installs a list, an environment, or the project at hand; not a part of it that only some steps need (``models/ops``)."""
+    is_part = "/" in command.folder and command.values("local") == (".",)
+    return bool(command.values("include") or command.python or (command.values("local") and not is_part))
 
 
 def _without_tools(command: InstallCommand) -> InstallCommand:

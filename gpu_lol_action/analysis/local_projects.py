@@ -1,31 +1,25 @@
-"""How the machine is set up besides names of packages: projects of the checkout, system libraries."""
+"""How the machine is set up besides names of packages: projects of the checkout that are installed from their folders."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.cython_extensions import extension_homes
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.loaded_modules import loaded_modules
 from gpu_lol_action.analysis.own_extras import extras_of
-from gpu_lol_action.analysis.package_files import Option, package_name
+from gpu_lol_action.analysis.package_files import Option
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_choice import joined, read_any_project
 from gpu_lol_action.analysis.setup_py import read_setup_py
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
-# Libraries of the system that a wheel loads and slim images lack.
-_SYSTEM = {
-    "opencv-python": ("libgl1", "libglib2.0-0"), "opencv-contrib-python": ("libgl1", "libglib2.0-0"),
-    "open3d": ("libgl1", "libgomp1"), "openai-whisper": ("ffmpeg",), "pydub": ("ffmpeg",), "ffmpeg-python": ("ffmpeg",),
-    "whisperx": ("ffmpeg",), "mpi4py": ("libopenmpi-dev", "openmpi-bin"), "pyaudio": ("portaudio19-dev",),
-    "sounddevice": ("libportaudio2",), "pytesseract": ("tesseract-ocr",), "pdf2image": ("poppler-utils",),
-    "pyrender": ("libgl1", "libegl1"), "mujoco": ("libgl1", "libegl1"), "phonemizer": ("espeak-ng",),
-    "box2d-py": ("swig", "build-essential"), "pygraphviz": ("libgraphviz-dev", "build-essential"),
-    "python-magic": ("libmagic1",), "pyzbar": ("libzbar0",), "graphviz": ("graphviz",), "demucs": ("ffmpeg",),
-}  # fmt: skip
 MAX_LOCAL = 8
+MAX_DEPTH = 3  # folders below the root, from which on what is compiled is other people's
+_AT_BUILD = frozenset({"torch", "numpy", "Cython", "pybind11"})
 
 
 def setup_findings(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -43,19 +37,29 @@ def setup_findings(checkout: Checkout, run: Run | None) -> list[Finding]:
                 why = f"`{option.evidence.path}` installs it"
                 wanted[place] = (f"[{','.join(extras)}]" if extras else "", option.evidence, why)
     needed = _needed(checkout, run)
-    if needed is not None and needed[0] not in wanted:
-        wanted[needed[0]] = ("", needed[1], needed[2])
+    for place, where, why in [*([needed] if needed is not None else []), *_compiled(checkout, run)]:
+        wanted.setdefault(place, ("", where, why))
     return [_setup(checkout, place, *told) for place, told in list(wanted.items())[:MAX_LOCAL]]
 
 
 def _setup(checkout: Checkout, folder: str, extras: str, where: Evidence, why: str) -> Finding:
     path = f"./{folder}" if folder else "."
-    # An extension that PyTorch's tools compile must see the installed PyTorch, which an isolated build does not.
-    isolation = " --no-build-isolation" if compiled_extension(checkout, folder) is not None else ""
+    isolation = " --no-build-isolation" if _builds_with_installed(checkout, folder) else ""
     target = f"'{path}{extras}'" if extras else path
     command = f"python3 -m pip install{isolation} -e {target}"
     said = f"the project in `{folder or '.'}` is installed: {why}"
     return Finding("dependencies.setup_commands", command, said, Confidence.HIGH, where)
+
+
+def _builds_with_installed(checkout: Checkout, folder: str) -> bool:
+    """Whether a build must see what is installed, which an isolated one does not: PyTorch, or what its script imports and no file asks for."""
+    if compiled_extension(checkout, folder) is not None:
+        return True
+    prefix = f"{folder}/" if folder else ""
+    setup, project = checkout.find(f"{prefix}setup.py"), checkout.find(f"{prefix}pyproject.toml")
+    if setup is None or setup.code is None or (project is not None and "build-system" in project.text):
+        return False
+    return any(item.module.partition(".")[0] in _AT_BUILD and not item.is_optional for item in setup.code.imports)
 
 
 def _project_folder(checkout: Checkout, option: Option, bases: Sequence[str]) -> str | None:
@@ -108,6 +112,20 @@ def _needed(checkout: Checkout, run: Run | None) -> tuple[str, Evidence, str] | 
     return None
 
 
+def _compiled(checkout: Checkout, run: Run | None) -> Iterator[tuple[str, Evidence, str]]:
+    """Yield the projects that compile a module which is loaded as the run starts (``models/ops``): nothing else brings it."""
+    homes = extension_homes(checkout) if run is not None and run.script is not None else {}
+    tops = {name.partition(".")[0] for name in homes}
+    for source in loaded_modules(checkout, run.script) if homes and run is not None and run.script is not None else ():
+        for item in source.code.imports if source.code is not None else ():
+            if item.is_optional or item.module.partition(".")[0] not in tops:
+                continue
+            names = (item.module, *(f"{item.module}.{name}" for name in item.names))
+            home = next((homes[name] for name in names if name in homes), None)
+            if home is not None and _is_project(checkout, home):
+                yield home, Evidence(source.path, item.line), f"`{item.module}` is compiled there, and imported"
+
+
 def _home(checkout: Checkout, script: Source, top: str) -> str | None:
     """Return the folder above or beside the script that holds the package, the nearest first; None where none does."""
     folders = [script.folder]
@@ -126,26 +144,9 @@ def _home(checkout: Checkout, script: Source, top: str) -> str | None:
 def compiled_extension(checkout: Checkout, folder: str | None = None) -> Evidence | None:
     """Return where a setup.py compiles with PyTorch's tools (of that folder, or of any that counts); None where none does."""
     for source in checkout.of(Form.PYTHON, roles=(Role.PACKAGES,)):
-        if folder is not None and source.folder != folder:
+        if source.folder != folder if folder is not None else source.depth > MAX_DEPTH:
             continue
         line = read_setup_py(source).compiles_cuda if "Extension" in source.text else 0
         if line:
             return Evidence(source.path, line)
     return None
-
-
-def system_findings(found: Sequence[Finding]) -> list[Finding]:
-    """Return system packages that requirements need to be installed (git) or to be loaded (libraries)."""
-    wanted: dict[str, Finding] = {}
-    for finding in found:
-        if finding.field != "dependencies.requirements":
-            continue
-        names = _SYSTEM.get(package_name(finding.value), ())
-        if "git+" in finding.value:
-            names = ("git", *names)
-        for name in names:
-            why = f"`{package_name(finding.value)}` needs it"
-            wanted.setdefault(
-                name, Finding("dependencies.system_packages", name, why, Confidence.MEDIUM, finding.evidence)
-            )
-    return [wanted[name] for name in sorted(wanted)]

@@ -25,7 +25,8 @@ _GOES_ON = regex(r"[\w-]")
 _BUILT_BY_CONDA = regex(r"^([\w.-]+)\s*@\s*file:\S+$")
 # A template's place for a version (`kedro~={{ cookiecutter.kedro_version }}`): the package is meant in any.
 _TEMPLATED = regex(r"\s*(?:[=~<>!]=|[<>])=?\s*\{\{[^{}]{0,80}\}\}")
-_PINNED_BUILD = regex(r"(==\s*[\w.]+)\+(?:cu\d+|cpu|cuda\w*|pt\d\w*)\b")
+# The package index takes no local versions (PEP 440): only a page of wheels, or a machine, has that very build.
+_PINNED_BUILD = regex(r"(==\s*[\w.]+)\+(?!rocm|xpu)[\w.]+")
 # A build for another machine than Linux (x86-64), or for Python 2.
 _FOREIGN_WHEEL = regex(
     r"-(?:win32|win_(?:amd64|arm64)|macosx_\w{1,40}|(?:many|musl)?linux[\w.]{0,60}_(?:armv\w{1,4}|aarch64|ppc64le|s390x))\.whl(?:[#?\[]|$)"
@@ -35,8 +36,12 @@ _FOREIGN_WHEEL = regex(
 _WHEEL_FILE = regex(
     r"([A-Za-z0-9][\w.]{0,80})-(\d[\w.]{0,30})(?:\+[\w.]{1,40})?-[\w.]{1,20}-[\w.]{1,20}-[\w.]{1,60}\.whl(\[[\w,-]{1,80}\])?"
 )
-# GitHub ended its unencrypted protocol in 2022.
-_ENDED = regex(r"^((?:[\w.\[\],-]{1,80}\s*@\s*)?)git\+git://(github\.com/)")
+# GitHub ended its unencrypted protocol in 2022; its login by a key is nobody else's, and a mirror's name before it may be gone.
+_ENDED = regex(
+    r"^((?:[\w.\[\],-]{1,80}\s*@\s*)?)git\+(?:git://|ssh://git@|https://[\w.-]{1,60}/https://)(github\.com/)"
+)
+# `git+https://host/owner/name[extra]`, which pip takes for a part of the name.
+_EXTRAS_BEHIND = regex(r"(git\+https://[^\s\[\]]{1,200}/([\w.-]{1,80}?)(?:\.git)?)\[([\w,.-]{1,100})\]")
 # What is only built for macOS, Windows, or other makers' cards: pip finds none for Linux, or one that is of no use.
 _FOR_OTHERS = regex(
     r"tensorflow-(?:macos|metal|deps|intel|directml(?:-plugin)?)|jax-metal|torch-(?:npu|directml)|pywin32|pypiwin32|pywinpty|pyobjc(?:-[\w-]{1,60})?|wmi"
@@ -101,6 +106,9 @@ def clean_requirement(text: str) -> str | None:
         # A bare address is an archive; any other is a page, an index, or something else to read.
         if _FOREIGN_WHEEL.search(bare):
             return None
+        bare = _EXTRAS_BEHIND.sub(r"\2[\3] @ \1", bare) if bare.endswith("]") else bare
+        if " @ " in bare:
+            return bare
         is_code = bare.startswith(("git+", "hg+")) or re.search(r"\.(?:whl|zip|tar\.\w+|tgz)(?:[#?]|$)|/archive/", bare)
         return _named_directly(bare) if is_code and re.fullmatch(r"[\w.+:/@#=&%~?,\[\]-]+", bare) else None
     # `pip freeze` in a conda environment writes where the package was built: nobody else has that folder.
@@ -254,7 +262,9 @@ def _option(line: str, where: Evidence) -> Option | None:
     found = _OPTION.match(line[:500])
     if found is None:
         bare = re.sub(r"\s+#.*", "", line).strip().strip("\"'")
-        is_path = re.fullmatch(r"(?:\.{1,2}|\.{1,2}/[\w./-]*|file:\.{0,2}[\w./-]*)(?:\[[\w,.-]+\])?", bare)
+        is_path = re.fullmatch(
+            r"(?:\.{1,2}|\.{1,2}/[\w./-]*|file:\.{0,2}[\w./-]*|(?:[\w-]+/)+[\w-]+)(?:\[[\w,.-]+\])?", bare
+        )
         return Option("local", bare.removeprefix("file:"), where) if is_path else None
     name, value = found[1].lstrip("-"), found[2].strip("\"'")
     if name in {"e", "editable"}:

@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.glued_names import glued_findings
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
 from gpu_lol_action.analysis.installable_names import meant
 from gpu_lol_action.analysis.jit_extensions import ninja_finding
-from gpu_lol_action.analysis.local_projects import setup_findings, system_findings
+from gpu_lol_action.analysis.local_projects import setup_findings
 from gpu_lol_action.analysis.older_releases import with_older_releases
 from gpu_lol_action.analysis.package_files import Declared, package_name, unique
 from gpu_lol_action.analysis.package_indexes import index_findings
@@ -23,6 +23,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_version import KNOWN, python_wishes
 from gpu_lol_action.analysis.runs import further_runs, primary_run
 from gpu_lol_action.analysis.silent_packages import silent_packages
+from gpu_lol_action.analysis.system_packages import system_findings
 from gpu_lol_action.analysis.tensorflow_keras import with_older_keras
 from gpu_lol_action.analysis.tensorflow_one import with_tensorflow_one
 from gpu_lol_action.analysis.tool_packages import starting_packages, tool_packages

@@ -92,9 +92,10 @@ def form_of(path: str) -> Form | None:
         return Form.SHELL
     if small in {"pipfile", "mlproject"}:
         return Form.TOML if small == "pipfile" else Form.YAML
-    if (
-        small in {".python-version", "runtime.txt"} or path == "CMakeLists.txt"
-    ):  # the root's alone says what all is built with
+    if small in {".python-version", "runtime.txt"} or path in {
+        "CMakeLists.txt",
+        ".gitmodules",
+    }:  # the root's alone says what all is built with
         return Form.INI
     if _REQUIREMENTS.fullmatch(small) or (small.endswith(".txt") and "/requirements/" in f"/{path.lower()}"):
         return Form.REQUIREMENTS

@@ -40,6 +40,10 @@ _CALLED = regex(r"(?!\w)[\s\\)]*(?:[(\[#]|\Z)")
 _WORD = regex(r"\w")
 _TRIED = frozenset({"try", "except", "finally"})
 _CONDITIONS = frozenset({"elif", "if"})
+# Contexts in which a module may be missing: `with suppress(ImportError):`, `with try_import() as found:`.
+_FORGIVES = regex(
+    r"[ \t]*with[ \t]+(?:\w{1,40}\.){0,4}(?:suppress\([^()]{0,200}\b(?:Import|ModuleNotFound)Error|(?:\w{0,20}_)?(?:try|optional|lazy)_(?:\w{1,20}_)?imports?\()"
+)
 _LINE = regex(r"\n(?=[ \t]*[^\s#])")
 _PARTNER = regex(r"[ \t]*(?:except|else|finally)\b")
 # What ends a program stands somewhere in a `try` statement: whether in its handlers, its tree tells.
@@ -49,6 +53,8 @@ _ENDS = regex(r"\b(?:raise|_?exit|quit)\b")
 @record(frozen=True, slots=True)
 class Import:
     """A module that is imported; ``is_optional`` inside ``try``, a function, or ``if``; ``is_lazy`` in a function and nothing else.
+
+    So is one below ``with suppress(ImportError)`` and its like.
 
     A ``try`` whose handlers only raise again ("please install x") guards nothing. ``names`` are what is taken from it:
     where it is a folder, they may be modules too.
@@ -260,6 +266,7 @@ class _Blocks:
         # An `else` of a loop is no condition; that of `if` and `try` is.
         is_tried = kind in _TRIED or (kind == "else" and partner.kind in _TRIED)
         is_condition = is_tried or kind in _CONDITIONS or (kind == "else" and partner.kind in {"if", "elif", "main"})
+        is_condition = is_condition or (kind == "with" and forgives(self._text, start))
         own = SOMETIMES if is_condition else IN_FUNCTION if kind == "def" else ALWAYS
         begin = partner.begin if is_tried and kind != "try" else start
         tried = outer.tried
@@ -268,6 +275,11 @@ class _Blocks:
         elif is_condition and not is_tried:
             tried = None
         self._open.append(_Block(indent, kind, max(outer.guard, own), begin, tried))
+
+
+def forgives(text: str, start: int) -> bool:
+    """Whether the line from ``start`` opens a context in which a module may be missing."""
+    return _FORGIVES.match(text, start) is not None
 
 
 def _width(text: str, start: int) -> int:

@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from gpu_lol_action.analysis.python_defaults import MAX_ENTRIES, target_name
-from gpu_lol_action.analysis.python_scan import ALWAYS, IN_FUNCTION, SOMETIMES
+from gpu_lol_action.analysis.python_scan import ALWAYS, IN_FUNCTION, SOMETIMES, forgives
 from gpu_lol_action.analysis.python_values import dotted_name, value_of
 
 MAX_NODES = 200_000
 ENTRY = ":"
 """Stands before the name of an entry of a registry, of which a run takes one; functions and classes are owners without it."""
 LEAST_ENTRIES = 3
+MAX_FORGIVEN = 6  # exceptions that a context is told to swallow
 # except* came with Python 3.11
 _TRIES = frozenset({ast.Try, getattr(ast, "TryStar", ast.Try)})
 _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
-_TURNS = _TRIES | _FUNCTIONS | {ast.If, ast.ClassDef, ast.Assign}
+_TURNS = _TRIES | _FUNCTIONS | {ast.If, ast.With, ast.ClassDef, ast.Assign}
 """What runs at another time than what stands around it, or has a name."""
 _SAID = frozenset(
     {
@@ -96,7 +97,17 @@ def _inside(node: ast.AST, guard: int) -> int:
     if kind in _FUNCTIONS:
         return max(guard, IN_FUNCTION)
     is_sometimes = (kind in _TRIES and not _raises_again(node)) or (kind is ast.If and not is_main(node))
+    is_sometimes = is_sometimes or (isinstance(node, ast.With) and _forgives(node.items[0].context_expr))
     return SOMETIMES if is_sometimes else guard
+
+
+def _forgives(context: ast.expr) -> bool:
+    """Whether a context is one in which a module may be missing."""
+    if not isinstance(context, ast.Call) or len(context.args) > MAX_FORGIVEN:
+        return False
+    return forgives(
+        f"with {dotted_name(context.func) or ''}({', '.join(dotted_name(item) or '' for item in context.args)})", 0
+    )
 
 
 def _entries(node: ast.Dict, guard: int, owner: str) -> list[Any]:

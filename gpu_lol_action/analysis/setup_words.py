@@ -21,8 +21,16 @@ def python_wanted(tree: ast.Module) -> tuple[str, int]:
 
 def extension_line(tree: ast.Module) -> int:
     """Return the line of the first extension that PyTorch's build tools compile; 0 where there is none."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    lines = [call.lineno for call in calls if (dotted_name(call.func) or "").rpartition(".")[2] in _EXTENSIONS]
+    said: list[tuple[ast.expr, int]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            said.append((node.func, node.lineno))
+        elif isinstance(
+            node, ast.Assign
+        ):  # `extension = CUDAExtension if has_cuda else CppExtension`, called by that name
+            values = [node.value.body, node.value.orelse] if isinstance(node.value, ast.IfExp) else [node.value]
+            said += [(value, node.lineno) for value in values]
+    lines = [line for name, line in said if (dotted_name(name) or "").rpartition(".")[2] in _EXTENSIONS]
     return min(lines, default=0)
 
 

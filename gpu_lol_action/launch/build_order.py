@@ -24,6 +24,8 @@ _FROM_SOURCE = frozenset({
     "minkowskiengine", "torchsparse", "natten", "pointnet2-ops", "sageattention", "megablocks", "grouped-gemm", "fused-ssim", "curope",
     "ms-deform-attn", "multiscaledeformableattention", "chamferdist", "gsplat", "kaolin", "flash-attn-3",
 })  # fmt: skip
+# Every work on splatting has one of its own (`diff-surfel-rasterization`), of the same build.
+_RASTERIZER = re.compile(r"diff-[a-z0-9-]{1,60}-rasterization")
 # Published as wheels of one PyTorch: only their repositories are built here.
 _FROM_REPOSITORY = frozenset({"xformers"})
 
@@ -48,7 +50,7 @@ def _needs_others(text: str) -> bool:
     name, url = _name_and_url(text)
     if url.rpartition("#")[0].endswith(".whl") or url.endswith(".whl"):
         return False
-    return name in _FROM_SOURCE or (bool(url) and name in _FROM_REPOSITORY)
+    return name in _FROM_SOURCE or _RASTERIZER.fullmatch(name) is not None or (bool(url) and name in _FROM_REPOSITORY)
 
 
 def _name_and_url(text: str) -> tuple[str, str]:

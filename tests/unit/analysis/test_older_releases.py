@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis import packages
+from gpu_lol_action.analysis.assemble import analyze
 from tests.unit.analysis.conftest import Build
 
 README = "```\npython train.py\n```\n"
@@ -33,6 +34,15 @@ def _installed(checkout: Build, files: dict[str, str]) -> list[str]:
         ("from mmcv.runner import load_checkpoint\n", "mmcv-full", "mmcv-full<2"),
         ("from mmcv.runner import load_checkpoint\n", "mmcv>=1.3", "mmcv>=1.3,<2"),
         ("from mmcv.runner import load_checkpoint\nfrom mmcv.ops import nms\n", "mmcv", "mmcv-full<2"),
+        ("import numpy as np\nbest = np.Inf\n", "numpy", "numpy<2"),
+        ("import numpy as np\nbest = np.inf\nx = np.zeros(3, np.float)\ny = np.product(s)\n", "numpy", "numpy<1.24"),
+        ("from transformers import AdamW, BertModel\n", "transformers>=4.30", "transformers>=4.30,<4.50"),
+        ("from transformers import (\n    BertModel,\n    AdamW,\n)\n", "transformers", "transformers<4.50"),
+        ("from transformers import TrainingArguments\na = TrainingArguments(out(1), evaluation_strategy='steps')\n", "transformers", "transformers<4.46"),
+        ("from peft import LoraConfig, prepare_model_for_int8_training\n", "peft", "peft<0.10"),
+        ("from langchain.llms import OpenAI\n", "langchain", "langchain<0.2"),
+        ("from huggingface_hub import HfFolder, Repository\n", "huggingface_hub", "huggingface_hub<1"),
+        ("import gradio as gr\ndemo.queue(concurrency_count=3).launch()\n", "gradio", "gradio<4"),
     ],
 )  # fmt: skip
 def test_the_last_release_that_has_it_is_asked_for(checkout: Build, program: str, listed: str, expected: str) -> None:
@@ -43,7 +53,7 @@ def test_the_last_release_that_has_it_is_asked_for(checkout: Build, program: str
 @pytest.mark.parametrize(
     ("program", "listed"),
     [
-        ("import numpy as np\nx = y.astype(np.float32)\ny = np.float_(1)\nz = np.bool_(1)\n", "numpy"),
+        ("import numpy as np\nx = y.astype(np.float32)\nz = np.bool_(1)\n", "numpy"),
         ("import numpy as np\nx = np.zeros(3, dtype=np.bool)\n", "numpy"),
         ("import numpy as np\n# x = y.astype(np.float)\n", "numpy"),
         ("import numpy as np\nx = y.astype(np.float)\n", "numpy==1.19.5"),
@@ -51,6 +61,10 @@ def test_the_last_release_that_has_it_is_asked_for(checkout: Build, program: str
         ("import numpy as np\nx = y.astype(np.float)\n", "numpy>=1.26"),
         ("import openai\nclient = openai.OpenAI()\n", "openai"),
         ("import librosa\nm = librosa.filters.mel(sr=sampling_rate, n_fft=n)\n", "librosa"),
+        ("import numpy as np\nbest = np.inf\nx = np.float32(np.nan)\n", "numpy"),
+        ("from torch.optim import AdamW\nfrom transformers import BertModel\n", "transformers"),
+        ("from transformers import TrainingArguments\na = TrainingArguments(eval_strategy='steps')\n", "transformers"),
+        ("from langchain_community.llms import OpenAI\nfrom langchain.schema import Document\n", "langchain"),
         ("import pytorch_lightning as pl\nt = pl.Trainer(accelerator='gpu', devices=1)\n", "pytorch-lightning"),
         ("try:\n    import old\nexcept ImportError:\n    old = None\n", "numpy"),
     ],
@@ -59,3 +73,19 @@ def test_what_the_newest_has_or_a_list_bounds_stays(checkout: Build, program: st
     old = {"old.py": "import numpy as np\nx = np.float(1)\n"} if "import old" in program else {}
     files = {"train.py": f"{program}{RUN}", "requirements.txt": f"torch\n{listed}\n", **old}
     assert listed in _installed(checkout, files)
+
+
+def test_an_option_of_the_command_tells_it_too(checkout: Build) -> None:
+    readme = "```\npython train.py --evaluation_strategy steps\n```\n"
+    program = "import transformers\nparser = transformers.HfArgumentParser(transformers.TrainingArguments)\n"
+    tree = {"README.md": readme, "train.py": f"{program}{RUN}", "requirements.txt": "torch\ntransformers\n"}
+    assert "transformers<4.46" in _installed(checkout, tree)
+
+
+def test_what_pytorch_took_out_chooses_its_image(checkout: Build) -> None:
+    program = f"from torch._six import inf\n{RUN}"
+    chosen = analyze(checkout({"README.md": README, "train.py": program})).spec
+    assert (chosen.environment.base_image or "").startswith("pytorch/pytorch:1.13")
+    assert "torch<2" in (chosen.dependencies.requirements or ())
+    listed = {"README.md": README, "train.py": program, "requirements.txt": "torch==2.1.0\n"}
+    assert (analyze(checkout(listed)).spec.environment.base_image or "").startswith("pytorch/pytorch:2.1.0")

@@ -148,3 +148,62 @@ def test_extras_that_alone_compute_on_a_gpu_are_no_offers(checkout: Build) -> No
     readme = "# Install\n```\npip install topics\npip install topics[hf]\n```\n"
     files = {"README.md": readme, "pyproject.toml": project, "topics/__init__.py": TRAIN.replace("import einops\n", "")}
     assert {"torch", "peft"} <= _requirements(checkout, files)
+
+
+SECTION = "# Use\n{0}\nThen run it:\n```\npython train.py\n```\n# Other ways\n```\npip install peft\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("readme", "is_told"),
+    [
+        (SECTION.format("First install timm:\n```\npip install timm==0.4.9\n```\n"), True),
+        (SECTION.format("# Serve it\n```\npip install timm==0.4.9\n```\n# Use\n"), False),
+        (SECTION.format("Optionally:\n```\npip install timm==0.4.9\n```\n"), False),
+    ],
+)
+def test_what_is_installed_above_the_run_in_its_section_counts_beside_a_list(
+    checkout: Build, readme: str, is_told: bool
+) -> None:
+    files = {"README.md": readme, "train.py": TRAIN, "requirements.txt": "torch\neinops\n"}
+    assert _requirements(checkout, files) == {"torch", "einops", *(["timm==0.4.9"] if is_told else [])}
+
+
+def test_a_file_that_only_a_table_names_is_none(checkout: Build) -> None:
+    readme = "# Install\n```\npip install -r requirements/<requirements file according to table below>\n```\n# Train\n```\npython train.py\n```\n"
+    assert _requirements(checkout, {"README.md": readme, "train.py": TRAIN}) == {"torch", "einops"}
+
+
+def test_of_several_images_the_one_that_starts_the_run_counts(checkout: Build) -> None:
+    files = {
+        "README.md": "# Serve\n```\npython serve_vllm.py\n```\n",
+        "serve_vllm.py": "import torch\nfrom transformers import AutoModelForCausalLM\nnet = AutoModelForCausalLM.from_pretrained('org/net-7b')\nnet.generate()\n",
+        "docker/Dockerfile.a": "FROM pytorch/pytorch:2.1.0-cuda12.1-cudnn8-runtime\nRUN pip install timm\nCMD python serve_other.py\n",
+        "docker/Dockerfile.b": "FROM pytorch/pytorch:2.2.0-cuda12.1-cudnn8-runtime\nRUN pip install einops\nCMD python serve_vllm.py\n",
+    }
+    spec = analyze(checkout(files)).spec
+    assert spec.environment.base_image == "pytorch/pytorch:2.2.0-cuda12.1-cudnn8-runtime"
+    assert "timm" not in (spec.dependencies.requirements or ())
+
+
+@pytest.mark.parametrize(
+    ("place", "script", "counts"),
+    [
+        ("docker/gpu/Dockerfile", "train.py", True),
+        ("annotator/zoe/net/Dockerfile", "train.py", False),
+        ("apps/zoe/docker/Dockerfile", "apps/zoe/train.py", True),
+        ("runtime/triton_trtllm/Dockerfile.server", "train.py", False),
+        ("triton/Dockerfile", "triton/train.py", True),
+    ],
+)
+def test_an_image_deep_in_the_tree_is_of_the_program_that_lies_there(
+    checkout: Build, place: str, script: str, counts: bool
+) -> None:
+    image = "pytorch/pytorch:2.2.0-cuda12.1-cudnn8-runtime"
+    files = {
+        "README.md": f"# Train\n```\npython {script}\n```\n",
+        script: TRAIN,
+        place: f"FROM {image}\nRUN pip install timm\n",
+    }
+    spec = analyze(checkout(files)).spec
+    assert (spec.environment.base_image == image) == counts
+    assert ("timm" in (spec.dependencies.requirements or ())) == counts
