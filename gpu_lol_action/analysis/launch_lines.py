@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from gpu_lol_action.analysis.azure_jobs import azure_lines, is_azure_job
+from gpu_lol_action.analysis.broken_spans import broken_spans
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.container_lines import container_lines, with_variables
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
@@ -198,7 +199,8 @@ def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:
     is_rst = source.name.endswith(".rst")
     inside = is_html = False
     section = previous = ""
-    for number, line in without_remarks(_numbered(source)):
+    lines = list(without_remarks(_numbered(source)))
+    for place, (number, line) in enumerate(lines):
         tags = _PREFORMATTED.findall(line[:2000]) if not inside else []
         if is_html or tags:
             yield number, html.unescape(_TAG.sub("", line)), section
@@ -218,7 +220,7 @@ def _shown_in_document(source: Source) -> Iterator[tuple[int, str, str]]:
         if inside or line.startswith(("    ", "\t")) or is_rst:
             yield number, line, section
         else:
-            for text in _INLINE.findall(line[:2000]):
+            for text in (*_INLINE.findall(line[:2000]), *broken_spans(lines, place)):
                 if _STARTS.match(text) or ((tool := _TOLD_AN_OPTION.match(text)) and tool[1] in TOOLS):
                     yield number, text, section
         previous = line

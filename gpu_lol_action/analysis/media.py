@@ -271,8 +271,8 @@ def _own(
 
 
 def _shape_findings(run: Run, network: OwnNetwork) -> list[Finding]:
-    """Return the shape that the program computes from its options (`--depth`) where the command that starts it gives any."""
-    if run.command is None or not run.options or not network.shape:
+    """Return the shape that the program computes from its options (`--depth`) where the command that starts it gives any and layers were built."""
+    if run.command is None or not run.options or not network.shape or not network.layers:
         return []
     numbers = ", ".join(f"{field.rpartition('.')[2]} {number}" for field, number in network.shape)
     why = f"with its options the program builds `{network.name}` of {numbers}"
