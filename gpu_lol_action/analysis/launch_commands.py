@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloned_paths import at_hand
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.estimator_jobs import estimator_lines
+from gpu_lol_action.analysis.handed_words import handed_words
 from gpu_lol_action.analysis.launch_help import starts_nothing
 from gpu_lol_action.analysis.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
 from gpu_lol_action.analysis.launch_programs import MAX_PROGRAMS, started_lines
@@ -262,6 +263,7 @@ def _led_to(
     if script is None or script is source or script.form is not Form.SHELL or is_makefile(script) != bool(target):
         return
     given = {**exported(source.text, line.variables), **own, **handed_places(parameters[:20])}
+    given |= handed_words(script.text, parameters)
     request = request_of_words(runner + words)
     said = Evidence(source.path, line.line)
     way = " ".join([script.path, target, *parameters, *own])

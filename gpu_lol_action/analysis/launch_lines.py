@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.azure_jobs import azure_lines, is_azure_job
 from gpu_lol_action.analysis.broken_spans import broken_spans
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.container_lines import container_lines, with_variables
+from gpu_lol_action.analysis.handed_words import with_handed
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_texts import is_open_text, one_value, with_kept_texts
 from gpu_lol_action.analysis.launch_tools import TOOLS
@@ -125,7 +126,8 @@ def substitute(text: str, variables: Mapping[str, str]) -> str:
         r"\$\{(\w+):?[-=]\"?([^}\"]{0,300})\"?\}", lambda m: variables.get(m[1]) or m[2], text[:MAX_LINE], count=MAX_PUT
     )
     text = re.sub(r"\"?\$\{(\w+)\[[@*]\]\}\"?", lambda m: variables.get(m[1], ""), text, count=MAX_PUT)[:MAX_LINE]
-    return _PUT.sub(lambda m: variables.get(m[1] or m[2] or m[3], m[0]), text, count=MAX_PUT)[:MAX_LINE]
+    text = _PUT.sub(lambda m: variables.get(m[1] or m[2] or m[3], m[0]), text, count=MAX_PUT)[:MAX_LINE]
+    return with_handed(text, variables)[:MAX_LINE]
 
 
 def _numbered(source: Source) -> Iterator[tuple[int, str]]:
