@@ -12,21 +12,20 @@ ALL = "@"
 MOST_WORDS = 120
 _MARK = "\x1f"
 _PUT = regex(r"\"?\$(?:[@*]|\{[@*](?::(\d{1,2})(?::(\d{1,2}))?)?\})\"?")
-_SHIFTS = regex(r"(?:^|;|&&)[ \t]{0,40}shift\b[ \t]{0,8}(\d{1,2})?")
+_SHIFTS = regex(r"(?:^|\n|;|&&)[ \t]{0,40}shift\b[ \t]{0,8}(\d{1,2})?")
 # In a function they are what that is called with; a loop over them takes out what it knows.
 _FUNCTION = regex(r"(?:^|\n)[ \t]{0,40}(?:function[ \t]+[\w-]+|[\w-]+[ \t]{0,4}\(\))[\s()]{0,8}\{")
 _LOOP = regex(r"\b(?:while|until)\b[^\n]{0,120}(?:\$#|getopts|\$\{?1|:)|\bgetopt\b")
-_NOT_SAID = ("[...]", "...", "[options]", "[OPTIONS]", "\\")
 
 
 def handed_words(script: str, words: Sequence[str]) -> dict[str, str]:
-    """Return what a script is handed altogether, behind what it shifts away; nothing where its text does not tell what is left of it."""
+    """Return what a script is handed altogether, behind what it shifts away; nothing where that is nothing, or its text does not tell what is left of it."""
     if "$@" not in script and "{@" not in script and "$*" not in script and "{*" not in script:
         return {}
-    if len(words) > MOST_WORDS or _FUNCTION.search(script) or _LOOP.search(script):
+    if not words or len(words) > MOST_WORDS or _FUNCTION.search(script) or _LOOP.search(script):
         return {}
     gone = sum(int(found[1] or 1) for found in _SHIFTS.finditer(script))
-    return {ALL: _MARK.join(_as_blank(word) for word in words[gone:] if word not in _NOT_SAID)}
+    return {ALL: _MARK.join(_as_blank(word) for word in words[gone:] if word != "\\")}
 
 
 def with_handed(text: str, variables: Mapping[str, str]) -> str:

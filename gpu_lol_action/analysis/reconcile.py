@@ -136,8 +136,10 @@ def reconcile(
     is_told = is_rough and not chosen.is_card and chosen.weight >= WEIGHT_OF_MEMORY
     weight = WEIGHT_OVER_ROUGH if is_told else chosen.weight
     size = computed_gib ** (1 - weight) * chosen.memory_gib**weight
-    if (chosen.is_card or chosen.is_counted or _is_of_card(chosen, stated)) and computed_gib > chosen.memory_gib:
+    if (chosen.is_card or _is_of_card(chosen, stated)) and computed_gib > chosen.memory_gib:
         size = chosen.memory_gib  # it ran there
+    if not chosen.is_card and chosen.is_counted:
+        size = min(size, _card_of(chosen.memory_gib))
     if not chosen.is_card and chosen.finding.confidence is Confidence.HIGH:
         size = max(size, _card_of(chosen.memory_gib))  # who says "at least" is not content with a smaller card
     required = max(1, math.floor(size) if chosen.is_card else math.ceil(size - 0.05))
@@ -197,7 +199,7 @@ def _only_demand(stated: Sequence[Statement], least: Confidence) -> Statement | 
     asked = [s for s in stated if not s.is_card and s.rank < 2 and s.weight >= WEIGHT_OF_MEMORY]
     asked = [s for s in asked if s.memory_gib <= LARGEST_CARD_GIB]
     only = asked[0] if len({s.memory_gib for s in asked}) == 1 else None
-    is_own = only is not None and (only.rank == 0 or only.is_at_command or only.finding.confidence is Confidence.HIGH)
+    is_own = only is not None and (only.rank == 0 or only.is_at_command)
     return only if only is not None and is_own and only.finding.confidence >= least else None
 
 
