@@ -46,6 +46,8 @@ _PARTS = (
 )
 _CLIPS = ("UNet3DConditionModel", "UNetMotionModel", "unet_additional_kwargs", "motion_module")
 LEAST_NETWORK = 16  # weights: fewer are of a filter or a loss
+MANY_LAYERS, LEAST_OF_A_LAYER = 20, 300
+"""A network of so many layers with fewer weights in each on average was built of sides that were not read."""
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -183,7 +185,8 @@ def _shape_findings(run: Run, network: OwnNetwork) -> list[Finding]:
 
 
 def _own_findings(network: OwnNetwork) -> list[Finding]:
-    is_read = network.unknown * 5 <= network.layers and network.parameters >= LEAST_NETWORK
+    is_hollow = network.layers >= MANY_LAYERS and network.parameters < LEAST_OF_A_LAYER * network.layers
+    is_read = network.unknown * 5 <= network.layers and network.parameters >= LEAST_NETWORK and not is_hollow
     confidence = Confidence.HIGH if is_read else Confidence.LOW
     missing = f"; {network.unknown} layers could not be sized" if network.unknown else ""
     why = f"`{network.name}` has {network.layers} layers with {network.parameters:,} parameters{missing}"
