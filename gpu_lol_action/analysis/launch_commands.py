@@ -37,6 +37,7 @@ from gpu_lol_action.analysis.moved_folders import found_there
 from gpu_lol_action.analysis.option_words import split_options
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.reading_order import by_mention, by_name
+from gpu_lol_action.analysis.script_options import set_by_options
 from gpu_lol_action.analysis.server_images import put_entry_points
 from gpu_lol_action.analysis.shell_defaults import exported, handed_places, is_left_open
 from gpu_lol_action.analysis.sourced_scripts import sourcing
@@ -262,8 +263,9 @@ def _led_to(
         script, target = there or checkout.find_named(name), ""
     if script is None or script is source or script.form is not Form.SHELL or is_makefile(script) != bool(target):
         return
-    given = {**exported(source.text, line.variables), **own, **handed_places(parameters[:20])}
-    given |= handed_words(script.text, parameters)
+    taken = set_by_options(script.text, parameters)
+    passed = {**handed_places(parameters[:20]), **handed_words(script.text, parameters)} if taken is None else taken
+    given = {**exported(source.text, line.variables), **own, **passed}
     request = request_of_words(runner + words)
     said = Evidence(source.path, line.line)
     way = " ".join([script.path, target, *parameters, *own])

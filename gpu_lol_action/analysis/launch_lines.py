@@ -20,6 +20,7 @@ from gpu_lol_action.analysis.launch_tools import TOOLS
 from gpu_lol_action.analysis.lost_marks import with_lost_marks
 from gpu_lol_action.analysis.moved_folders import moved
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.script_options import told_variables
 from gpu_lol_action.analysis.server_images import entry_point
 from gpu_lol_action.analysis.shell_arithmetic import computed, counted
 from gpu_lol_action.analysis.shell_branches import with_taken_branches
@@ -143,7 +144,7 @@ def _joined(
     is_each_alone: bool,
 ) -> Iterator[CommandLine]:
     """Yield lines with their continuations put together, their variables and folder kept; ``is_each_alone``: no line moves the next."""
-    variables: Mapping[str, str] = given
+    variables, told = given, told_variables(given)
     pending, start, folder, place = "", 0, outer, ""
     # What is still open where the file ends ends there, too: a last line may end with a backslash.
     for number, line, section in itertools.chain(raw, ((0, "", ""),)):
@@ -168,7 +169,8 @@ def _joined(
             # What is empty is set later, by the script's own options: it stays a name.
             position = _POSITION.fullmatch(found[2].strip("\"'"))
             is_open = position is not None and position[1] not in given
-            if found[2].strip("\"'") and not is_open and not is_fallback and len(variables) < MAX_VARIABLES:
+            is_said = is_fallback or found[1] in told
+            if found[2].strip("\"'") and not is_open and not is_said and len(variables) < MAX_VARIABLES:
                 before = f"{variables.get(found[1], '')} " if _ADDS.match(joined) else ""
                 put = before + substitute(found[2].strip("\"'").replace('\\"', '"'), variables).strip()
                 variables = {**variables, found[1]: put.strip()[:MAX_VALUE]}
