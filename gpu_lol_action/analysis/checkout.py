@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.effort import Effort, remembered
 from gpu_lol_action.analysis.notebooks import read_notebook
 from gpu_lol_action.analysis.paths import Form, Role, form_of, role_of
 from gpu_lol_action.analysis.python_code import PythonCode
+from gpu_lol_action.analysis.started_tests import is_of_a_framework, started_tests
 from gpu_lol_action.analysis.texts import has_mark, is_text, text_of
 from gpu_lol_action.analysis.tree import (
     MAX_DEPTH,
@@ -198,6 +199,8 @@ def read_checkout(root: Path, like: Checkout | None = None) -> Checkout:
         reader = _Reader(tree, effort, left, like.by_path if like is not None else {})
         for path in paths:
             reader.take(path)
+        for path in tuple(started_tests(reader.sources)):
+            reader.take_started(path)
         spec = tree.read(SPEC_FILE, MAX_FILE_BYTES)
     ordered = tuple(sorted(reader.sources, key=lambda source: source.path))
     return Checkout(
@@ -228,9 +231,18 @@ class _Reader:
     def take(self, path: str) -> None:
         """Read one file, or note why not."""
         form = form_of(path)
-        if form is None:
-            return
-        role = role_of(path, form)
+        if form is not None:
+            self._take(path, form, role_of(path, form))
+
+    def take_started(self, path: str) -> None:
+        """Read a program that was left out for its name, and that a document starts; one written for a framework of tests stays out."""
+        before = tuple(self.sources)
+        self._take(path, Form.PYTHON, Role.WORKLOAD)
+        for read in self.sources[len(before) :]:
+            is_test = isinstance(read.content, bytes) and is_of_a_framework(read.content)
+            self.sources.remove(read if is_test else next(source for source in before if source.path == path))
+
+    def _take(self, path: str, form: Form, role: Role) -> None:
         if role is Role.ASIDE and form in {Form.PYTHON, Form.NOTEBOOK}:
             # Tests and the like say nothing, and are half of many trees: that they are there is all that is asked.
             self.sources.append(Source(path, form, role, "", None, self.effort))

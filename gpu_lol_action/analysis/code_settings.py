@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.hosted_calls import MODEL_WORDS, asks_elsewhere, is_request, lines_near_addresses
+from gpu_lol_action.analysis.hosted_calls import MODEL_WORDS, asks_elsewhere, is_request, lines_of_services
 from gpu_lol_action.analysis.python_code import PythonCode
 from gpu_lol_action.analysis.python_defaults import Call, Default, Given
 from gpu_lol_action.analysis.python_names import Names
@@ -50,7 +50,7 @@ def code_settings(source: Source) -> tuple[Setting, ...]:
     on_cpu = {d.owner for d in code.defaults if d.is_parameter and d.name == "device" and d.text == "cpu"}
     starts = [d for d in code.defaults if not (d.is_parameter and d.name in _NUMBERS and d.owner in on_cpu)]
     plain = [_default(source, item, item.text) for item in starts if not item.is_option]
-    if asks_elsewhere(source) and (near := lines_near_addresses(code)):
+    if near := lines_of_services(source):
         plain = [s for s in plain if s.key not in MODEL_WORDS or s.evidence.line not in near]
     return (*typed, *options, *plain, *other)
 

@@ -10,14 +10,14 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 _SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|gigabytes?|gigs?|G)"
-_KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|video (?:memory|RAM)|graphics (?:memory|RAM)|memory|GPU|HBM|显存)"
+_KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|(?:video|graphics?) (?:memory|RAM)|memory|GPU|HBM|显存)"
 # Where a number and its unit begin and end, also between letters of languages that put no spaces between words.
 _FROM, _TO = r"(?<![A-Za-z0-9_.])", r"(?![A-Za-z0-9_])"
 # What tells an amount only beside a word such as "needs" or "about".
 _PLAIN = (
     regex(rf"{_FROM}{_SIZE}{_TO}[^.|\n]{{0,20}}?(?:\b|(?<=\s)|(?=显)){_KIND}", re.IGNORECASE),
     regex(
-        rf"\b(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|video memory)\b[^.\n]{{0,40}}?{_FROM}{_SIZE}{_TO}(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
+        rf"\b(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|(?:video|graphics?) (?:memory|RAM))\b[^.\n]{{0,40}}?{_FROM}{_SIZE}{_TO}(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
         re.IGNORECASE,
     ),
     regex(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
@@ -136,7 +136,7 @@ _ASKED = regex(
     re.IGNORECASE,
 )
 _MAIN_MEMORY = regex(
-    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU[ -]RAM)|\bsav(?:e|es|ed|ing)\b"
+    r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU[ -]RAM)(?<!video RAM)(?<!graphics RAM)|\bsav(?:e|es|ed|ing)\b"
     r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b|\bon (?:a )?CPU\b|\bIntel\b|\bXeon\b|\bCore i\d\b|\bRyzen\b",
     re.IGNORECASE,
 )

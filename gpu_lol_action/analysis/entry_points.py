@@ -30,6 +30,7 @@ from gpu_lol_action.analysis.linked_configs import linked_config
 from gpu_lol_action.analysis.moved_folders import found_there, is_outside
 from gpu_lol_action.analysis.option_aliases import by_long_names
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.placed_words import with_placed
 from gpu_lol_action.analysis.placeholder_commands import is_elsewhere, is_fetched
 from gpu_lol_action.analysis.plain_scripts import is_plain_script
 from gpu_lol_action.analysis.program_behavior import program_behavior
@@ -203,7 +204,8 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     configs = (
         configs or linked_config(checkout, command) or copied_config(checkout, command) or own_configs(checkout, script)
     )
-    options = by_long_names(checkout, script, command.options)
+    behind = command.words[command.words.index(command.target) + 1 :] if command.target in command.words else ()
+    options = with_placed(by_long_names(checkout, script, command.options), script, behind)
     return Run(behavior, command.evidence, command, script, configs, options)
 
 

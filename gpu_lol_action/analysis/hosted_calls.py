@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.python_code import PythonCode
 from gpu_lol_action.analysis.python_defaults import Call
 from gpu_lol_action.domain.patterns import regex
 
@@ -20,6 +19,19 @@ _REQUEST = regex(r"(?:completions?|responses|embeddings)\.(?:create|parse|stream
 _HERE = regex(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0|//10\.\d{1,3}|//192\.168)\b")
 NEAR = 8
 """Lines between a model's name and the address of its service in one dictionary."""
+
+# What sends a request by hand: `requests.post(url, json={"model": ..., "messages": ...})`, a cloud's own client.
+_SENDERS = (
+    "requests.post",
+    "requests.request",
+    "session.post",
+    "httpx",
+    "aiohttp",
+    "urllib",
+    "http.client",
+    "cloud.common",
+)
+_PAYLOAD = regex(r"[\"'][Mm]essages[\"']\s{0,4}:")
 
 
 @remembered
@@ -34,7 +46,12 @@ def is_request(call: Call) -> bool:
     return _REQUEST.search(call.name) is not None or any(key in _ADDRESSES for key, _ in call.keywords)
 
 
-def lines_near_addresses(code: PythonCode) -> frozenset[int]:
-    """Return the lines around entries that say a service's address: a model's name there is one of the service."""
-    said = {item.line for item in code.defaults if item.name in _ADDRESSES}
+@remembered
+def lines_of_services(source: Source) -> frozenset[int]:
+    """Return the lines around entries that say a service's address, or hold what is sent to one: a model's name there is the service's."""
+    said: set[int] = set()
+    if source.code is not None and asks_elsewhere(source):
+        said |= {item.line for item in source.code.defaults if item.name in _ADDRESSES}
+    if source.mentions("essages") and any(source.mentions(word) for word in _SENDERS) and not _HERE.search(source.text):
+        said |= {number for number, line in enumerate(source.text.split("\n"), 1) if _PAYLOAD.search(line)}
     return frozenset(line for start in said for line in range(start - NEAR, start + NEAR + 1))

@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloned_paths import at_hand
 from gpu_lol_action.analysis.console_scripts import console_scripts
 from gpu_lol_action.analysis.estimator_jobs import estimator_lines
+from gpu_lol_action.analysis.handed_words import handed_words
 from gpu_lol_action.analysis.launch_help import starts_nothing
 from gpu_lol_action.analysis.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
 from gpu_lol_action.analysis.launch_programs import MAX_PROGRAMS, started_lines
@@ -36,6 +37,7 @@ from gpu_lol_action.analysis.moved_folders import found_there
 from gpu_lol_action.analysis.option_words import split_options
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.reading_order import by_mention, by_name
+from gpu_lol_action.analysis.script_options import set_by_options
 from gpu_lol_action.analysis.server_images import put_entry_points
 from gpu_lol_action.analysis.shell_defaults import exported, handed_places, is_left_open
 from gpu_lol_action.analysis.sourced_scripts import sourcing
@@ -261,7 +263,9 @@ def _led_to(
         script, target = there or checkout.find_named(name), ""
     if script is None or script is source or script.form is not Form.SHELL or is_makefile(script) != bool(target):
         return
-    given = {**exported(source.text, line.variables), **own, **handed_places(parameters[:20])}
+    taken = set_by_options(script.text, parameters)
+    passed = {**handed_places(parameters[:20]), **handed_words(script.text, parameters)} if taken is None else taken
+    given = {**exported(source.text, line.variables), **own, **passed}
     request = request_of_words(runner + words)
     said = Evidence(source.path, line.line)
     way = " ".join([script.path, target, *parameters, *own])

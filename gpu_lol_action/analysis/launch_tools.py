@@ -78,8 +78,8 @@ def split_words(text: str) -> list[str]:
         words = shell_words(text)
     except ValueError:
         words = text.split()
-    # `[script.py]` is how a manual shows what may stand there; `[0,1]` is a list.
-    bare = [word.strip(",") for word in without_redirections(words)]
+    # `[script.py]` is how a manual shows what may stand there; `[0,1]` is a list, `[...]` what it does not write down.
+    bare = ["..." if word == "[...]" else word.strip(",") for word in without_redirections(words)]
     return [word for word in bare if word and not re.fullmatch(r"\[(?!\d+(?:,\s?\d+)*\])[^\[\]]*\]?", word)]
 
 

@@ -22,36 +22,22 @@ from gpu_lol_action.analysis.media_detectors import built_detector, detector_fin
 from gpu_lol_action.analysis.media_guidance import guidance_findings
 from gpu_lol_action.analysis.media_inputs import input_sizes
 from gpu_lol_action.analysis.media_latent import latent_findings
+from gpu_lol_action.analysis.media_libraries import library_networks
 from gpu_lol_action.analysis.media_networks import own_network
 from gpu_lol_action.analysis.media_policies import assumed_network
 from gpu_lol_action.analysis.media_scenes import each_ray_once, gaussian_findings, points_findings
 from gpu_lol_action.analysis.media_sizes import size_findings
 from gpu_lol_action.analysis.media_views import views_findings
-from gpu_lol_action.analysis.model_loads import is_helper_place
-from gpu_lol_action.analysis.network_blueprints import blueprint_of
 from gpu_lol_action.analysis.network_configs import configured_modules
 from gpu_lol_action.analysis.network_measure import OwnNetwork
-from gpu_lol_action.analysis.network_sources import named_modules, network_sources, only_judges, runs_without_gradients
-from gpu_lol_action.analysis.network_values import Named
+from gpu_lol_action.analysis.network_sources import named_modules, network_sources
 from gpu_lol_action.analysis.offload import managed_finding, offload_findings
 from gpu_lol_action.analysis.optimized_parts import trained_beside
-from gpu_lol_action.analysis.python_code import Call, PythonCode
+from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.estimation.media_facts import find_network
 
-# Modules whose functions and classes are networks by their names.
-_LIBRARIES = regex(r"^(?:torchvision|timm|tensorflow\.keras\.applications|keras\.applications|keras_cv|segmentation_models\w*|"
-                        r"ultralytics|efficientnet_pytorch|pretrainedmodels|monai|smp|models|tv|nets?)(?:\.|$)")  # fmt: skip
-_OF_NETWORKS = regex(r"^(?:torchvision\.models|timm|(?:tensorflow\.)?keras\.applications|segmentation_models\w*|efficientnet_pytorch|monai)"
-                          r"|(?:^|\.)(?:models?|networks?|nets?|backbones?|resnet\w*|vgg\w*)$")  # fmt: skip
-_KERAS = {"xception": "legacy_xception", "inceptionv3": "inception_v3", "densenet121": "densenet121", "mobilenetv2": "mobilenet_v2",
-          "mobilenet": "mobilenet_v2", "nasnetlarge": "nasnetalarge", "inceptionresnetv2": "inception_resnet_v2"}  # fmt: skip
-_SEGMENTERS = frozenset({"Unet", "UnetPlusPlus", "FPN", "PSPNet", "DeepLabV3", "DeepLabV3Plus", "Linknet", "MAnet", "PAN", "UNet", "AttentionUnet",
-                         "SegResNet", "DynUNet", "UNETR", "SwinUNETR", "BasicUNet"})  # fmt: skip
-_VOLUMES = frozenset({"DynUNet", "UNETR", "SwinUNETR", "SegResNet", "BasicUNet", "VNet"})
 _CONTROLLED = ("ControlNetModel", "ControlNetXSAdapter", "FluxControlNetModel", "SD3ControlNetModel")
 _PARTS = (
     (r"controlnet", "controlnet", _CONTROLLED),
@@ -60,7 +46,8 @@ _PARTS = (
 )
 _CLIPS = ("UNet3DConditionModel", "UNetMotionModel", "unet_additional_kwargs", "motion_module")
 LEAST_NETWORK = 16  # weights: fewer are of a filter or a loss
-MAX_CALLS = 20_002  # that are looked at for networks, of all programs of a run together
+MANY_LAYERS, LEAST_OF_A_LAYER = 20, 300
+"""A network of so many layers with fewer weights in each on average was built of sides that were not read."""
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -82,7 +69,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found += detector_findings(scope)
     found += views_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
     found += built_detector(scope, sources)
-    networks = list(_networks(scope, sources))
+    networks = list(library_networks(scope, sources))
     found += networks[:3]
     # Before a latent model's configuration: the guide's own says nothing of what is trained.
     guided = guidance_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
@@ -168,88 +155,6 @@ def _runtime(sources: Sequence[Source]) -> Iterator[Finding]:
             return
 
 
-_NETWORK_KEYS = frozenset(
-    {"arch", "backbone", "model", "model_name", "encoder", "encoder_name", "net", "network", "weights", "cfg"}
-)
-
-
-def _networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
-    """Yield networks whose layers were counted, that the program takes from a library or names in its options."""
-    before = 0
-    for source in sources:
-        is_aside = only_judges(source) or runs_without_gradients(source) or is_helper_place(source.path)
-        if source is not sources[0] and is_aside:
-            continue
-        confidence = Confidence.HIGH if source is sources[0] else Confidence.MEDIUM
-        for place, call, name in _networks_of(source):
-            if before + place < MAX_CALLS:
-                why = f"`{call.name[:60]}` builds {name}"
-                yield Finding("media.network", name, why, confidence, Evidence(source.path, call.line))
-        before += len(source.code.calls) if source.code else 0
-        if before >= MAX_CALLS:
-            break
-    for confidence, settings in scope.tiers[:3]:
-        for setting in settings:
-            if setting.key not in _NETWORK_KEYS:
-                continue
-            network = find_network(setting.text) if 3 < len(setting.text) < 80 and " " not in setting.text else None
-            if network is not None and network.family not in {"unet", "dit"}:
-                why = f"`{setting.key}` is {setting.text}"
-                yield Finding("media.network", network.name, why, min(confidence, Confidence.MEDIUM), setting.evidence)
-
-
-@remembered
-def _networks_of(source: Source) -> tuple[tuple[int, Call, str], ...]:
-    """Return the counted networks that a program builds: the call's place among all of them, the call, and the name."""
-    code = source.code
-    if code is None:
-        return ()
-    modules = {item.module for item in code.imports}
-    libraries = frozenset(module for module in modules if _LIBRARIES.match(module))
-    imports_networks = any(_OF_NETWORKS.search(module) for module in modules)
-    named = (
-        (place, call, _network_of(code, call, libraries, imports_networks=imports_networks))
-        for place, call in enumerate(code.calls)
-    )
-    return tuple((place, call, name) for place, call, name in named if name is not None)
-
-
-def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, imports_networks: bool) -> str | None:
-    """Return the counted network that a call builds, by the module it comes from and its name or first argument."""
-    last = call.last
-    if last in {"create_model", "get_model", "YOLO", "RTDETR"}:
-        named = call.arguments[0] if call.arguments else call.keyword("model_name", "model", "name")
-        first = code.resolve(named)
-        network = find_network(first) if first else None
-        return network.name if network is not None and network.family not in {"unet", "dit"} else None
-    is_library = call.name.rpartition(".")[0] in libraries or bool(_LIBRARIES.match(call.name))
-    if last in _SEGMENTERS and (is_library or imports_networks) and _is_drawn(code, call):
-        return None  # counted with its encoder, as a network of the program's own
-    if last in _SEGMENTERS and (is_library or imports_networks):
-        return "unet3d-128" if last in _VOLUMES else _segmenter(call)
-    bare = last.lower()
-    # A small word may be any function, or an instance that is called: only what the library's names are made of counts.
-    if (
-        not (is_library or imports_networks)
-        or not re.search(r"\d|net$", bare)
-        or len(bare) < 4
-        or bare in {"unet", "net"}
-    ):
-        return None
-    network = find_network(_KERAS.get(bare, bare))
-    return network.name if network is not None and network.family not in {"unet", "dit", "audio"} else None
-
-
-def _is_drawn(code: PythonCode, call: Call) -> bool:
-    """Whether a segmenter is one of segmentation-models-pytorch that is written down."""
-    library = "segmentation_models_pytorch"
-    return library in code.imported() and blueprint_of(Named(f"{library}.{call.last}")) is not None
-
-
-def _segmenter(call: Call) -> str:
-    return "deeplabv3_resnet50" if call.last.startswith(("Deep", "PSP")) else "unet-64"
-
-
 def _own(
     checkout: Checkout, run: Run, scope: Scope, sources: Sequence[Source], found: Sequence[Finding]
 ) -> list[Finding]:
@@ -271,8 +176,8 @@ def _own(
 
 
 def _shape_findings(run: Run, network: OwnNetwork) -> list[Finding]:
-    """Return the shape that the program computes from its options (`--depth`) where the command that starts it gives any."""
-    if run.command is None or not run.options or not network.shape:
+    """Return the shape that the program computes from its options (`--depth`) where the command that starts it gives any and layers were built."""
+    if run.command is None or not run.options or not network.shape or not network.layers:
         return []
     numbers = ", ".join(f"{field.rpartition('.')[2]} {number}" for field, number in network.shape)
     why = f"with its options the program builds `{network.name}` of {numbers}"
@@ -280,7 +185,8 @@ def _shape_findings(run: Run, network: OwnNetwork) -> list[Finding]:
 
 
 def _own_findings(network: OwnNetwork) -> list[Finding]:
-    is_read = network.unknown * 5 <= network.layers and network.parameters >= LEAST_NETWORK
+    is_hollow = network.layers >= MANY_LAYERS and network.parameters < LEAST_OF_A_LAYER * network.layers
+    is_read = network.unknown * 5 <= network.layers and network.parameters >= LEAST_NETWORK and not is_hollow
     confidence = Confidence.HIGH if is_read else Confidence.LOW
     missing = f"; {network.unknown} layers could not be sized" if network.unknown else ""
     why = f"`{network.name}` has {network.layers} layers with {network.parameters:,} parameters{missing}"

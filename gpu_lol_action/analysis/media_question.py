@@ -215,8 +215,12 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
 
 
 def _tubes(question: VramQuestion, known: tuple[Finding, ...]) -> int:
-    """Return how many times the patches of one picture a vision transformer over clips has: a tube of them for every few pictures."""
-    tubelet = _whole(known, "media.tubelet") if question.model.kind == "vision" and question.model.layers else 0
+    """Return how many times what one picture keeps a network over clips keeps: for each picture, or for a tube of every few of a transformer."""
+    if question.model.kind != "vision":
+        return 1
+    frames = next((f for f in known if f.field == "media.frames"), None)
+    is_said = frames is not None and frames.confidence is Confidence.HIGH and question.method.trains
+    tubelet = (_whole(known, "media.tubelet") if question.model.layers else 0) or int(is_said)
     return max(1, _whole(known, "media.frames") // tubelet) if tubelet else 1
 
 

@@ -39,7 +39,7 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
 
     A model that only some other program of the checkout loads is no evidence where it is known what is started.
     """
-    named = best(findings, "model.id")
+    named = _not_only_hearing(findings, best(findings, "model.id"))
     method = best(findings, "training.method")
     builds = method is not None and method.value == "pretrain"
     trains = method is not None
@@ -69,7 +69,7 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
     layers, vocabulary = best(findings, "model.layers"), best(findings, "model.vocabulary")
     # Numbers in a library's code are many models' numbers: without training, one file must name the whole language model.
     is_whole = layers is not None and vocabulary is not None and layers.evidence.path == vocabulary.evidence.path
-    is_meant = trains or is_whole
+    is_meant = trains or is_whole or _is_of_command(findings)
     is_nearer = named is None or (builds and (layers is None or layers.confidence >= named.confidence))
     if shape is not None and is_meant and is_nearer and not (trains and not builds and _is_of_library(findings)):
         return shape
@@ -87,11 +87,36 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
                 or _is_copied(findings)
             )
             told = documented_model(findings) if is_told else None
-            return told or find_model(family.value)
+            return told or (None if trains else _own_instead(findings, family)) or find_model(family.value)
     if named is None:
         own = media_model(findings) or (find_model(hinted) if hinted is not None else None)
         return documented_model(findings) if own is None or _is_told_larger(findings, own) else own
     return known.get(named.value) or find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
+
+
+def _not_only_hearing(findings: tuple[Finding, ...], named: Finding | None) -> Finding | None:
+    """Return the named model, but for one that writes down what is said, beside a run that sees pictures or makes clips: it is not what that is for."""
+    sees = best(findings, "media.image_size") is not None or best(findings, "media.frames") is not None
+    if named is None or not sees or best(findings, "media.audio_seconds") is not None:
+        return named
+    model = find_model(named.value) or find_model(named.value.rsplit("/", 1)[-1])
+    return None if model is not None and model.kind == "asr" else named
+
+
+def _is_of_command(findings: tuple[Finding, ...]) -> bool:
+    """Whether the command that runs a model says itself of how many layers it is, how wide, and of how many heads."""
+    fields = ("model.layers", "model.hidden_size", "model.attention_heads")
+    said, entry = [best(findings, field) for field in fields], best(findings, "entry_point")
+    return entry is not None and all(
+        each is not None and each.confidence is Confidence.HIGH and each.evidence == entry.evidence for each in said
+    )
+
+
+def _own_instead(findings: tuple[Finding, ...], family: Finding) -> ModelFacts | None:
+    """Return the network that the run's own programs surely build, where a class that loads anything says only that a language model may be beside it."""
+    own = best(findings, "media.own_parameters")
+    is_sure = own is not None and own.confidence is Confidence.HIGH
+    return media_model(findings) if is_sure and _FOR_ANY.match(family.why) else None
 
 
 def _is_of_denoiser(findings: tuple[Finding, ...], shape: ModelFacts) -> bool:

@@ -255,7 +255,12 @@ def _from_code(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     # Without its ending, so that `demo.py` comes before `demo-large.py`.
     programs = sorted(checkout.of(Form.PYTHON, Form.NOTEBOOK), key=lambda s: (s.depth, s.path.rpartition(".")[0]))
     for source in programs[:200]:
-        yield from loads_of(source, confidence)
+        # Of a path of the user's what the program starts with is the best example; another model's name says which it is not.
+        own = run if run is not None and source is run.script else None
+        told = (
+            frozenset(key for key in _given(own) if "/" not in own.options.get(key, "/")) if own else frozenset[str]()
+        )
+        yield from loads_of(source, confidence, told)
 
 
 def unknown_ids(checkout: Checkout, run: Run | None) -> list[Finding]:

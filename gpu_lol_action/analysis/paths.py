@@ -105,6 +105,13 @@ def form_of(path: str) -> Form | None:
     return _FORMS.get(small[dot:]) if dot > 0 else None
 
 
+def is_named_like_a_test(path: str) -> bool:
+    """Whether only a program's own name says that it is beside the workload, not a folder."""
+    *folders, name = path.lower().split("/")
+    is_named = name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
+    return is_named and not _ASIDE_FOLDERS.intersection(folders)
+
+
 def role_of(path: str, form: Form) -> Role:
     """Return what the file may speak for."""
     parts = path.split("/")

@@ -138,6 +138,8 @@ def reconcile(
     size = computed_gib ** (1 - weight) * chosen.memory_gib**weight
     if (chosen.is_card or _is_of_card(chosen, stated)) and computed_gib > chosen.memory_gib:
         size = chosen.memory_gib  # it ran there
+    if not chosen.is_card and chosen.is_counted:
+        size = min(size, _card_of(chosen.memory_gib))
     if not chosen.is_card and chosen.finding.confidence is Confidence.HIGH:
         size = max(size, _card_of(chosen.memory_gib))  # who says "at least" is not content with a smaller card
     required = max(1, math.floor(size) if chosen.is_card else math.ceil(size - 0.05))
@@ -267,7 +269,11 @@ def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bo
     if not statement.is_card:
         furthest = FURTHEST_FROM_ROUGH if is_rough or statement.is_at_command else FURTHEST
         # A guessed model's sum is divided by the count; the amount said with that count is of one of these cards.
-        furthest = FURTHEST_CARD_FROM_ROUGH if is_rough and statement.is_counted else furthest
+        furthest = (
+            FURTHEST_CARD_FROM_ROUGH
+            if statement.is_counted and (is_rough or statement.finding.confidence is Confidence.HIGH)
+            else furthest
+        )
         return 1 / furthest <= factor <= furthest
     if statement.is_counted and computed_gib > LARGEST_CARD_GIB:
         return True  # no card holds the sum, and the authors' did: the sum is wrong

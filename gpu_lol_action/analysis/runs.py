@@ -73,7 +73,10 @@ def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     ranked = _use_first(checkout, sorted(_ranked(checkout), key=lambda rank: rank.key))
     ranked = sorted(ranked, key=lambda rank: is_tuning_node(checkout, rank.run))
     if ranked and all(rank.is_beside for rank in ranked):
-        ranked = [*_as_ranks(checkout, session_runs(checkout)), *ranked]
+        ranked = [
+            *_as_ranks(checkout, session_runs(checkout)),
+            *sorted(ranked, key=lambda rank: not _is_to_start(rank)),
+        ]
     chosen = _distinct(checkout, ranked or _as_ranks(checkout, computing_runs(checkout)))
     if not chosen:
         return ()
@@ -109,9 +112,13 @@ def _ranked(checkout: Checkout) -> list[Rank]:
 
 
 def _is_to_start(rank: Rank) -> bool:
-    """Whether somebody starts it: also a measurement that a document tells of, where nothing else is there to be started."""
-    script = rank.run.script if rank.kind <= DOCUMENT else None
-    return not rank.is_beside or (script is not None and not STEP.search(f"/{script.name}"))
+    """Whether somebody starts it: also a measurement that a document tells of or that trains at the root, where nothing else is there to be started."""
+    command, script = rank.run.command, rank.run.script
+    is_told = command is not None and command.is_documented
+    is_guarded = script is not None and script.depth == 0 and script.code is not None and script.code.has_main
+    is_at_root = is_guarded and rank.run.behavior is Behavior.TRAINS
+    is_step = script is None or STEP.search(f"/{script.name}") is not None
+    return not rank.is_beside or ((is_told or is_at_root) and not is_step)
 
 
 def _near(checkout: Checkout, levels: Levels, runs: Sequence[Run]) -> list[Rank]:

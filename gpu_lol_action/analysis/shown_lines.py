@@ -6,20 +6,19 @@ import html
 import re
 from collections.abc import Iterator
 
+from gpu_lol_action.analysis.broken_spans import broken_spans
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.launch_tools import TOOLS
 from gpu_lol_action.analysis.texts import is_fence, without_remarks
 from gpu_lol_action.domain.patterns import regex
 
 MAX_SHOWN = 2000  # characters of a line of prose that are looked at
-MAX_SPAN = 8  # lines
 _PREFORMATTED = regex(r"<(/?)pre\b[^>]{0,200}>", re.IGNORECASE)
 _TAG = regex(r"</?(?:pre|code|b|br|span|strong)\b[^>]{0,200}>", re.IGNORECASE)
 _BOLD = regex(r"\s{0,3}\*\*([^*`|]{3,60})\*\*:?\s*$")  # a heading in all but its marks
 _HEADING = regex(r"^ {0,3}#{1,6}\s+(.{1,200})")
 _UNDERLINE = regex(r"^[=\-~^*\"]{3,}\s*$")
 _INLINE = regex(r"`{1,3}([^`\n]{6,1000})`{1,3}|<code>([^<\n]{6,1000})</code>")
-_OPENED = regex(r"^[^`]*(?:`[^`]+`[^`]*)*`([^`]{6,1000})$")  # between marks that end further down
 _STARTS = regex(
     r"(?:\$ |[A-Z_]+=\S+ )*(?:(?:python3?|torchrun|torchx|accelerate|deepspeed|vllm|bash|sh|make|sbatch|\./[\w/.-]+\.sh)(?!\w)\s?"
     # In a sentence a tool's name and verb may stand for it alone; what is to be typed goes on with options or a configuration.
@@ -46,7 +45,7 @@ def shown_lines(source: Source) -> Iterator[tuple[int, str, str]]:
     inside = is_html = in_quote = goes_on = False
     section = previous = ""
     known = list(without_remarks(enumerate(source.text.split("\n"), 1)))
-    for at, (number, raw) in enumerate(known, 1):
+    for at, (number, raw) in enumerate(known):
         line = raw.replace("\xa0", " ")
         quote = _QUOTED.match(line) if ">" in line[:4] and not is_rst else None
         if quote is not None and (in_quote or not inside):
@@ -67,40 +66,29 @@ def shown_lines(source: Source) -> Iterator[tuple[int, str, str]]:
                 section = found[1].strip()
             elif _UNDERLINE.match(line) and previous.strip():
                 section = previous.strip()[:200]
-        told = _told(_closed(line, known[at : at + MAX_SPAN])) if not inside else []
-        if goes_on and not told:
+        told = [*_told(line), *filter(_is_command, broken_spans(known, at))] if not inside else []
+        if (goes_on and not told) or inside or (not told and (is_rst or line.startswith(("    ", "\t")))):
             yield number, _typed(line), section
-        elif inside or (not told and (is_rst or line.startswith(("    ", "\t")))):
-            yield number, _typed(line), section
-            told = []
         for text in told:
             yield number, text, section
         goes_on = bool(told and told[-1].endswith("\\")) or (goes_on and line.rstrip().endswith("\\"))
         previous = line
 
 
-def _closed(line: str, behind: list[tuple[int, str]]) -> str:
-    """Return a line with the end of the command that it opens a mark before and the next lines close."""
-    opened = _OPENED.search(line[:MAX_SHOWN]) if "`" in line else None
-    if opened is None or not _STARTS.match(opened[1]):
-        return line
-    for place, (_, text) in enumerate(behind, 1):
-        if not text.strip():
-            break
-        if "`" in text:
-            words = [line, *(each.strip() for _, each in behind[:place])]
-            return " ".join(each.rstrip("\\ ") for each in words)
-    return line
-
-
 def _told(line: str) -> list[str]:
     """Return the commands that a line of prose tells: between marks, also where a list sets it in as far as code, or it is one alone."""
     text = line[:MAX_SHOWN]
     found = [a or html.unescape(b) for a, b in _INLINE.findall(text)] if "`" in text or "<code>" in text else []
-    told = [t for t in found if _STARTS.match(t) or ((tool := _TOLD_AN_OPTION.match(t)) and tool[1] in TOOLS)]
+    told = list(filter(_is_command, found))
     if not told and not found and (alone := _ALONE.match(text)) is not None and not _SENTENCE.search(alone[1]):
         return [_typed(alone[1].rstrip().removesuffix("**"))]
     return told
+
+
+def _is_command(text: str) -> bool:
+    """Whether words between marks begin like a command."""
+    tool = None if _STARTS.match(text) else _TOLD_AN_OPTION.match(text)
+    return tool[1] in TOOLS if tool is not None else _STARTS.match(text) is not None
 
 
 def _typed(line: str) -> str:

@@ -65,7 +65,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         precision,
         weight_bits_of(scope),
         sharding_of(checkout, run, scope),
-        offload_of(checkout, scope),
+        offload_of(checkout, run, scope),
     ]
     found += [_number("training.sequence_parallel", scope, _PARALLEL, 2, 64)]
     found += [

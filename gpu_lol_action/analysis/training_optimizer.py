@@ -40,6 +40,12 @@ _PLAIN = regex(
     re.IGNORECASE,
 )
 
+# Under the same keys: the word itself, whoever steps it (`optim: fsdp`, a configuration's name), or that it is left to the program.
+_NO_OPTIMIZER = regex(
+    r"optim(?:izer)?s?|fsdp\d?|ddp|megatron|deepspeed|mindspeed|veomni|torch(?:titan)?|default|auto|custom|none|null|true|false",
+    re.IGNORECASE,
+)
+
 
 def optimizer_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return the optimizer by its name: the one that is set, else the only one that the program builds; None where none is named."""
@@ -51,7 +57,7 @@ def optimizer_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             return _named(name, switch)
     if (layers := look_up_number(scope, _LISA, 1, 64)) is not None and layers.confidence is Confidence.HIGH:
         return _named("lisa", layers)
-    if found is None or not _PLAIN.fullmatch(found.text):
+    if found is None or not _PLAIN.fullmatch(found.text) or _NO_OPTIMIZER.fullmatch(found.text):
         return _built_optimizer(checkout, run)
     return Finding(
         "training.optimizer", found.text, f"`{found.setting.key}` is {found.text}", found.confidence, found.evidence

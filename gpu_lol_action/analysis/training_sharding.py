@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
@@ -108,8 +109,21 @@ def _fsdp_section(scope: Scope) -> Setting | None:
     return None
 
 
-def offload_of(checkout: Checkout, scope: Scope) -> Finding | None:
-    """Return what is kept in main memory: FSDP's and DeepSpeed's parameters, or DeepSpeed's optimizer state alone."""
+def offload_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
+    """Return what is kept in main memory: FSDP's and DeepSpeed's parameters, or DeepSpeed's optimizer state alone.
+
+    A run that infers heeds what it is told itself; a training's configuration that it is handed, or that lies beside it, only where
+    DeepSpeed loads its model, too.
+    """
+    found = _offload_of(checkout, scope)
+    if found is None or run.behavior is Behavior.TRAINS:
+        return found
+    loads = run.script is not None and run.script.mentions("eepspeed")
+    is_of_training = found.confidence is Confidence.LOW or found.evidence.path.endswith((".json", ".yaml", ".yml"))
+    return found if loads or not is_of_training else None
+
+
+def _offload_of(checkout: Checkout, scope: Scope) -> Finding | None:
     switch = _parameters_switch(scope)
     fsdp = look_up(scope, ("fsdp",))
     # Transformers' `--fsdp "full_shard auto_wrap"` says itself whether it offloads; its trainer only could.

@@ -1,4 +1,4 @@
-"""Whether each card of a run that infers holds the whole model: its ranks share the rows among them, and not the weights."""
+"""Whether each card of a run that infers holds a whole model: its ranks share the rows among them, or each part has its card, and none is divided."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run, import_closure
-from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.analysis.placed_devices import placed_over
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 FIELD = "serving.copies"
@@ -22,8 +23,16 @@ _DIVIDES = regex(
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
-    """Return ``serving.copies``: whole, where a launcher starts several processes and the program only hands out rows to them."""
-    if run is None or run.behavior is not Behavior.INFERS or run.script is None or run.command is None:
+    """Return ``serving.copies``: whole, where a launcher starts several processes and the program only hands out rows to them.
+
+    So it is where the program itself puts one model on the first card and the other on the second.
+    """
+    if run is None or run.behavior is not Behavior.INFERS or run.script is None:
+        return []
+    if (placed := placed_over(run.script)) is not None and not _DIVIDES.search(run.script.text):
+        why = f"the program puts parts of its work on {placed[0]} cards by their numbers, and divides none of them"
+        return [Finding(FIELD, "whole", why, Confidence.MEDIUM, Evidence(run.script.path, placed[1]))]
+    if run.command is None:
         return []
     if run.command.tool not in _LAUNCHERS or (run.command.processes or 1) < 2:
         return []

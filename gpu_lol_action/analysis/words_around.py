@@ -18,7 +18,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.patterns import regex
 
 _TRIES = regex(
-    r"\b(?:for|to)\s+debug(?:ging)?\b|\bdebug\W{0,4}\s?mode\b|\bdebug(?:ging)?\s+run\b|\bsanity[ -]check|\bsmoke[ -]test|\bdry[ -]run\b|\btest[- ]runs?\b"
+    r"\b(?:for|to)\s+debug(?:ging)?\b|\bdebug\W{0,4}\s?mode\b|\bdebug(?:ging)?\s+runs?\b|\bsanity[ -]check|\bsmoke[ -]test|\bdry[ -]run\b|\btest[- ]runs?\b"
     r"|\b(?:small|tiny|quick|short)\b[^.:]{0,40}\bto\s+test\b|\bquick(?:ly)?\s+(?:test|check|try)\b"
     r"|\bto\s+(?:test|check|verify)\s+(?:that|whether|if)\b|\billustrati(?:ve|on)\s+purposes?\b",
     re.IGNORECASE,
@@ -45,10 +45,9 @@ def _around(document: Source, line: int) -> tuple[str, str]:
     """Return the remarks and the line that lead to a command, and the first lines below its block."""
     lines, blocks = _read(document)
     block = next((block for block in blocks if line in block), None)
-    if block is None:  # a command in a sentence, or on a line of its own
-        led = _first_words(lines, range(line, max(0, line - LINES_AWAY), -1), 2)
-        told = _first_words(lines, range(line + 1, line + 1 + 2 * LINES_BELOW), LINES_BELOW)
-        return led[:MAX_CHARACTERS], told[:MAX_CHARACTERS]
+    if block is None:  # between backticks: its own sentence leads to it, or the one above
+        said = lines[line - 1].partition("`")[0] if 0 < line <= len(lines) else ""
+        return said if said.strip() else _first_words(lines, range(line - 1, max(0, line - 1 - LINES_AWAY), -1), 1), ""
     remarks: list[str] = []
     for number in range(line - 1, block.start - 1, -1):
         if not lines[number - 1].lstrip().startswith("#"):

@@ -48,3 +48,13 @@ def test_a_command_without_blanks_is_no_form(checkout: Build) -> None:
     assert run is not None
     assert run.command is not None
     assert run.command.processes == 2
+
+
+@pytest.mark.parametrize("left_out", ["...", "[...]"])
+def test_a_command_that_leaves_options_out_stands_behind_one_that_writes_them_down(
+    checkout: Build, left_out: str
+) -> None:
+    form = f"torchrun --nproc_per_node=2 train.py {left_out} --dropout 0.1"
+    run = primary_run(checkout({"train.py": TRAIN, "README.md": readme(form, FILLED)}))
+    assert run is not None
+    assert run.options.get("model_type") == "vit_l"

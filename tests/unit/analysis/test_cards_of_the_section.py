@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gpu_lol_action.analysis.assemble import analyze
@@ -80,3 +82,28 @@ def test_a_card_that_is_demanded_elsewhere_holds_for_the_section_too(checkout: B
 def test_a_card_s_size_is_said_by_its_name_or_behind_it(line: str, card: str, count: int) -> None:
     assert [(phrase.card, phrase.count) for phrase in card_phrases(line)] == [(card, count)]
     assert isinstance(next(card_phrases(line)), CardPhrase)
+
+
+def agreed_on(confidence: Confidence, computed: float, *, is_counted: bool, field: str = "memory_gb") -> int | None:
+    demand = Finding(f"documented.{field}", "80", "", confidence, Evidence("README.md", 10))
+    said = [replace(each, is_counted=is_counted) for each in statements([demand], trains=False)]
+    agreed = reconcile(computed, said, is_rough=False)
+    return None if agreed is None else agreed.required_gib
+
+
+@pytest.mark.parametrize(
+    ("computed", "is_counted", "asked"),
+    [
+        (7, True, 79),  # "at least 3 x 80 GB", of a run on three: what was summed up is a part
+        (240, True, 79),  # it ran there
+        (7, False, None),
+        (240, False, None),
+    ],
+)
+def test_what_is_demanded_of_as_many_cards_is_the_run_s(computed: float, is_counted: bool, asked: int | None) -> None:
+    assert agreed_on(Confidence.HIGH, computed, is_counted=is_counted) == asked
+
+
+def test_what_is_only_mentioned_has_to_be_near() -> None:
+    assert agreed_on(Confidence.MEDIUM, 7, is_counted=False) is None
+    assert agreed_on(Confidence.MEDIUM, 7, is_counted=True) is None

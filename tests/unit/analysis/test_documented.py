@@ -692,3 +692,16 @@ def test_memory_beside_frames_per_second_is_of_what_runs(checkout, more, field):
     readme = f"# Model\n\n| name | GPU Mem (MB) | {more} |\n|---|---|---|---|\n| D0 | 3072 | 36.2 | 33.1 |\n"
     tree = checkout({"README.md": readme, "train.py": TRAIN})
     assert found(tree, "memory_gb") == [(field, "3", 5)]
+
+
+@pytest.mark.parametrize(
+    ("line", "size"),
+    [
+        ("requires less than 4G graphics memory for inference", 4),
+        ("NVIDIA GPU (>= 11G graphic memory) + CuDNN", 11),
+        ("needs at least 8GB of video RAM", 8),
+        ("needs 32GB RAM", None),
+    ],
+)
+def test_memory_of_graphics_is_a_card_s(line: str, size: float | None) -> None:
+    assert next((phrase.size_gb for phrase in memory_phrases(line)), None) == size

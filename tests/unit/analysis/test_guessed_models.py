@@ -58,3 +58,54 @@ def test_the_path_of_a_language_model_s_weights_says_its_size(checkout):
     code = "from transformers import LlamaForCausalLM\nif __name__ == '__main__':\n    LlamaForCausalLM.from_pretrained(args.model_path).cuda().generate(x)\n"
     tree = checkout({"README.md": "```\npython chat.py --model_path /data/ours-sft-13b\n```\n", "chat.py": code})
     assert [f.value for f in analyze(tree).findings if f.field == "model.family"] == ["meta-llama/Llama-13b"]
+
+
+HERE = Evidence("README.md", 7)
+GUESSED = Finding(
+    "model.family",
+    "meta-llama/Llama-2-7b-hf",
+    "`AutoModelForCausalLM.from_pretrained` is of the family of it",
+    Confidence.LOW,
+    HERE,
+)
+HEARS = Finding("model.id", "openai/whisper-large-v3", "", Confidence.MEDIUM, Evidence("a.py", 1))
+
+
+def own(confidence):
+    fields = {"own_network": "CFM", "own_parameters": "333215944", "own_outputs": "4000", "own_at_work": "200"}
+    return tuple(Finding(f"media.{key}", value, "", confidence, Evidence("a.py", 2)) for key, value in fields.items())
+
+
+@pytest.mark.parametrize(
+    ("confidence", "why", "size"),
+    [
+        (Confidence.HIGH, GUESSED.why, 0.33),
+        (Confidence.LOW, GUESSED.why, 6.7),
+        (Confidence.HIGH, "`LlamaForCausalLM` is of it", 6.7),
+    ],
+)
+def test_a_network_that_is_surely_built_wins_over_a_class_that_loads_anything(confidence, why, size):
+    family = Finding(GUESSED.field, GUESSED.value, why, Confidence.LOW, HERE)
+    model = model_of((HEARS, family, *own(confidence)), {})
+    assert model is not None
+    assert model.parameters_b == pytest.approx(size, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("field", "is_part"),
+    [("media.image_size", True), ("media.frames", True), ("media.audio_seconds", False), ("model.layers", False)],
+)
+def test_what_hears_is_a_part_of_what_sees(field, is_part):
+    model = model_of((HEARS, Finding(field, "256", "", Confidence.MEDIUM, HERE)), {})
+    assert (model is None) is is_part
+
+
+@pytest.mark.parametrize(("line", "is_meant"), [(7, True), (9, False)])
+def test_a_command_that_infers_says_of_what_shape_the_model_is(line, is_meant):
+    entry = Finding("entry_point", "python generate.py", "", Confidence.HIGH, Evidence("README.md", 7))
+    numbers = {"layers": "48", "hidden_size": "2560", "attention_heads": "40"}
+    said = [Finding(f"model.{k}", v, "", Confidence.HIGH, Evidence("README.md", line)) for k, v in numbers.items()]
+    family = Finding("model.family", "openai-community/gpt2", "`GPT2Model` is of it", Confidence.LOW, HERE)
+    model = model_of((entry, family, *said), {})
+    assert model is not None
+    assert (model.parameters_b > 3) is is_meant

@@ -45,6 +45,20 @@ def test_a_client_is_configured_with_one(checkout: Build, config: str) -> None:
     assert models(tree) == {"BAAI/bge-m3"}
 
 
+@pytest.mark.parametrize(
+    ("send", "is_here"),
+    [
+        ("requests.post('https://api.example/chat', json=payload)", False),
+        ("requests.post('http://localhost:8000/chat', json=payload)", True),
+        ("model.generate(payload)", True),
+    ],
+)
+def test_what_is_sent_to_a_service_names_its_model(checkout: Build, send: str, is_here: bool) -> None:
+    code = f"import requests\ndef ask(text):\n    payload = {{\n        'model': '{LARGE}',\n        'messages': [text],\n    }}\n    return {send}\n"
+    tree = checkout({"run.py": EMBEDS, "ask.py": code})
+    assert (LARGE in models(tree)) is is_here
+
+
 def test_a_trainer_beside_a_client_keeps_its_model(checkout: Build) -> None:
     text = (
         "import torch\nimport argparse\nfrom transformers import AutoModelForCausalLM\njudge = OpenAI(api_key=KEY)\n"

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from gpu_lol_action.analysis import media
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.media_question import media_model, with_media
 from gpu_lol_action.analysis.runs import primary_run
@@ -268,3 +269,22 @@ def test_height_and_width_of_text_lines_are_read_from_their_options(checkout):
     program = "import argparse, torch\nparser = argparse.ArgumentParser()\nparser.add_argument('--imgH', type=int, default=32)\nparser.add_argument('--imgW', type=int, default=100)\nif __name__ == '__main__':\n    model.cuda()\n    loss.backward()\n"
     said = found(checkout({"train.py": program, "requirements.txt": "torch\n"}))
     assert said["media.image_size"] == "32x100"
+
+
+NAMED = "import argparse\nimport torch\nfrom timm.models import create_model\np = argparse.ArgumentParser()\np.add_argument('--model', default='deit_base_patch16_224')\nargs = p.parse_args()\nnet = create_model(args.model).cuda()\ntorch.optim.AdamW(net.parameters())\nloss.backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "network"),
+    [
+        ("", "deit_base_patch16_224"),
+        ("--model vit_small_patch16_224", "vit_small_patch16_224"),
+        ("--model <model>", "deit_base_patch16_224"),
+        ("--model ours_tiny_patch16_224", None),
+    ],
+)
+def test_a_network_by_the_name_that_the_command_gives(checkout: Build, option: str, network: str | None) -> None:
+    tree = checkout({"main.py": NAMED, "README.md": f"```\npython main.py --lr 1 {option}\n```\n"})
+    found = analyze(tree).findings
+    assert next((f.value for f in found if f.field == "media.network"), None) == network
+    assert network is not None or not any(f.field == "model.id" for f in found)

@@ -33,14 +33,17 @@ def test_what_is_cut_out_after_resizing_goes_in(checkout: Build) -> None:
 
 def test_a_transformer_over_clips_has_a_tube_of_patches_for_every_few_pictures(checkout: Build) -> None:
     tubes = analyze(checkout({"train.py": VIDEO.format(tubes="tubelet_size=2, ") + STEP})).breakdown
-    one = analyze(checkout({"train.py": VIDEO.format(tubes="") + STEP})).breakdown
+    each = analyze(checkout({"train.py": VIDEO.format(tubes="") + STEP})).breakdown
+    one = analyze(checkout({"train.py": VIDEO.format(tubes="").replace("num_frames=16, ", "") + STEP})).breakdown
     assert tubes is not None
+    assert each is not None
     assert one is not None
 
     def activations(breakdown):
         return next(term.gib for term in breakdown.terms if term.name == "activations")
 
     assert 7 < activations(tubes) / activations(one) < 9
+    assert 13 < activations(each) / activations(one) < 17
 
 
 def test_the_data_set_that_is_named_is_cropped_as_it_is(checkout: Build) -> None:

@@ -5,12 +5,14 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from gpu_lol_action.analysis import media
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.media_networks import own_network
 from gpu_lol_action.analysis.network_inputs import InputSizes
 from gpu_lol_action.analysis.network_measure import OwnNetwork
 from gpu_lol_action.analysis.network_sources import network_sources
 from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.domain.finding import Confidence
 
 Build = Callable[[Mapping[str, str]], Checkout]
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
@@ -318,3 +320,11 @@ def test_how_large_a_network_is_that_is_read_off_its_weights_only_they_tell(
     assert run is not None
     assert run.script is not None
     assert (own_network(network_sources(tree, run.script), InputSizes(224)) is not None) is is_known
+
+
+def test_a_network_whose_layers_hold_next_to_nothing_was_not_read(checkout):
+    code = "import torch\nimport torch.nn as nn\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.layers = nn.Sequential(*[nn.Linear({0}, {0}) for _ in range(30)])\n    def forward(self, x):\n        return self.layers(x)\nnet = Net().cuda()\ntorch.optim.Adam(net.parameters())\nloss.backward()\n"
+    for width, sure in ((2, Confidence.LOW), (64, Confidence.HIGH)):
+        tree = checkout({"train.py": code.format(width)})
+        found = [f for f in media.detect(tree, primary_run(tree)) if f.field == "media.own_parameters"]
+        assert [f.confidence for f in found] == [sure]

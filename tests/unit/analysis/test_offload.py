@@ -163,3 +163,17 @@ def test_a_stage_is_zero_s_where_zero_is_spoken_of(
 ) -> None:
     findings = analyze(checkout({"train.py": STAGED, **files})).findings
     assert [f.value for f in findings if f.field == "training.sharding"] == expected
+
+
+ZERO = '{"zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}}}'
+ASKS = "import torch\nfrom transformers import AutoModelForCausalLM\n{}if __name__ == '__main__':\n    AutoModelForCausalLM.from_pretrained('facebook/opt-6.7b').cuda().generate(1)\n"
+
+
+@pytest.mark.parametrize(("first", "is_offloaded"), [("", False), ("import deepspeed\n", True)])
+def test_a_training_s_configuration_keeps_no_weights_of_what_only_asks(
+    checkout: Build, first: str, is_offloaded: bool
+) -> None:
+    readme = "```\npython ask.py --deepspeed zero.json\n```\n"
+    tree = checkout({"README.md": readme, "ask.py": ASKS.format(first), "zero.json": ZERO})
+    found = [finding.value for finding in analyze(tree).findings if finding.field == "training.offload"]
+    assert found == (["parameters"] if is_offloaded else [])

@@ -300,7 +300,10 @@ def test_a_measurement_that_a_document_tells_of_goes_before_modules_that_are_onl
     run = primary_run(checkout({**files, "common.py": common}))
     assert run is not None
     assert run.shown == "python training_benchmark.py"
-    # Conversions and helpers say nothing of what a library is for.
+
+
+def test_conversions_and_helpers_say_nothing_of_what_a_library_is_for(checkout: Build) -> None:
+    common = "import torch\ndef step(loss):\n    loss.backward()\n"
     files = {
         "README.md": "```\npython convert_it.py --rows 1\n```\n",
         "convert_it.py": LEARNS,
@@ -309,6 +312,10 @@ def test_a_measurement_that_a_document_tells_of_goes_before_modules_that_are_onl
     run = primary_run(checkout({**files, "common.py": common}))
     assert run is not None
     assert run.shown == "common.py"
+    # What measures a training at the root trains; a conversion comes behind it, whatever documents tell.
+    run = primary_run(checkout({**files, "common.py": common, "training_benchmark.py": LEARNS}))
+    assert run is not None
+    assert run.shown == "training_benchmark.py"
 
 
 @pytest.mark.parametrize("call", ["training_main(args, model_cls=Net)", "training_main(args, Net)"])

@@ -143,3 +143,18 @@ loss.backward()
 def test_a_switch_that_is_off_shards_nothing(checkout: Build, option: str, sharding: str | None) -> None:
     readme = f"# Net\n```\ntorchrun --nproc_per_node 4 train.py{option}\n```\n"
     assert said(analyze(checkout({"train.py": SHARDS, "README.md": readme})), "training.sharding") == sharding
+
+
+@pytest.mark.parametrize(
+    ("word", "optimizer"),
+    [
+        ("fsdp", None),
+        ("optimizer", None),
+        ("deepspeed", None),
+        ("default", None),
+        ("adamw_8bit", "adamw_8bit"),
+        ("sgd", "sgd"),
+    ],
+)
+def test_who_steps_is_no_optimizer(checkout: Build, word: str, optimizer: str | None) -> None:
+    assert said(analyze(checkout({"run.yaml": FACTORY + f"optim: {word}\n"})), "training.optimizer") == optimizer

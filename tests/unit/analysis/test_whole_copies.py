@@ -45,3 +45,19 @@ def test_processes_that_share_rows_hold_the_whole_model(
 def test_one_process_is_no_copy(checkout: Build) -> None:
     found = analyze(checkout({"README.md": READMES["python"], "infer.py": CODE.format(SAMPLER, "")}))
     assert "serving.copies" not in {finding.field for finding in found.findings}
+
+
+PLACED = "import torch\nfrom diffusers import StableDiffusionXLPipeline as P\nfrom caption import Agent\nif torch.cuda.device_count() >= 2:\n    first, second = 'cuda:0', 'cuda:1'\nagent = Agent({}device=second)\nif __name__ == '__main__':\n    p = P.from_pretrained('stabilityai/stable-diffusion-xl-base-1.0', torch_dtype=torch.float16).to(first)\n    p('a').images\n"
+
+
+@pytest.mark.parametrize(("given", "is_whole"), [("", True), ("device_map='auto', ", False)])
+def test_a_model_that_has_a_card_to_itself_is_not_divided(checkout: Build, given: str, is_whole: bool) -> None:
+    readme = "```\nCUDA_VISIBLE_DEVICES=0,1 python demo.py\n```\n"
+    analysis = analyze(checkout({"README.md": readme, "demo.py": PLACED.format(given)}))
+    assert analysis.spec.hardware.gpu_count == 2
+    assert (
+        any("2 cards by their numbers" in f.why and f.field == "serving.copies" for f in analysis.findings) is is_whole
+    )
+    assert analysis.breakdown is not None
+    weights = next(term.gib for term in analysis.breakdown.terms if term.name == "weights")
+    assert (weights > 6) is is_whole

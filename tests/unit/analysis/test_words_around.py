@@ -52,3 +52,16 @@ def test_a_remark_above_a_command_counts(checkout: Build, block: str, path: str)
 
 def test_what_is_only_tried_out_is_the_run_where_there_is_no_other(checkout: Build) -> None:
     assert started(checkout, "# Net\nFor debugging:\n```\npython small.py\n```\n") == "small.py"
+
+
+@pytest.mark.parametrize(
+    ("first", "path"),
+    [
+        ("To start a debugging run:\n\n`python small.py --a 1`", "big.py"),
+        ("For a debug run start `python small.py --a 1`.", "big.py"),
+        ("To start it:\n\n`python small.py --a 1`", "small.py"),
+        ("It is no debugging run.\n\n\n\n\nStart it:\n`python small.py --a 1`", "small.py"),
+    ],
+)
+def test_the_words_that_lead_to_a_command_between_backticks_count(checkout: Build, first: str, path: str) -> None:
+    assert started(checkout, f"# Net\n\n{first}\n{OTHER}") == path
