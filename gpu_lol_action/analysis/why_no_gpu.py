@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.behavior import GPU_MODULES, GPU_PACKAGES, Behavior
 from gpu_lol_action.analysis.beside_hosted import only_embeds
+from gpu_lol_action.analysis.card_switch import leaves_card_off
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.computing_runs import only_prepares
 from gpu_lol_action.analysis.cpu_bound import (
@@ -77,6 +78,8 @@ def _of_the_run(checkout: Checkout, run: Run | None) -> str | None:
         return None
     if (left_off := why_left_off(checkout, run)) is not None:
         return left_off
+    if leaves_card_off(checkout, run):
+        return "the program starts with its own switch for a card off, and nothing turns it on"
     if learns_from_numbers(checkout, run):
         return "what it trains is of dense or recurrent layers on numbers, and neither a program nor the README names a card"
     return None
