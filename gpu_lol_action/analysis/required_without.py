@@ -10,10 +10,13 @@ from gpu_lol_action.analysis.behavior import GPU_PACKAGES, top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_extras import declared_at_root
+from gpu_lol_action.analysis.import_graph import imported_unguarded
 from gpu_lol_action.analysis.install_commands import read_install_commands
 from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.silent_readme import root_readmes, silent_readme
 from gpu_lol_action.domain.finding import Evidence
 
@@ -22,12 +25,20 @@ FEW = 0.3
 LEAST_PROGRAMS = 5
 
 
-def required_without(checkout: Checkout) -> Evidence | None:
+def required_without(checkout: Checkout, run: Run | None) -> Evidence | None:
     """Return where the project at the root requires its packages, if these do without a card and few modules want one; else None."""
     required = [item for item in declared_at_root(checkout) if not item.is_optional and not item.group]
     if not required or silent_readme(checkout) is None or _is_asked_at_root(checkout):
         return None
+    if run is not None and run.script is not None and _is_shown_to_compute(checkout, run, run.script):
+        return None
     return required[0].evidence if few_import(checkout) else None
+
+
+def _is_shown_to_compute(checkout: Checkout, run: Run, script: Source) -> bool:
+    """Whether a document starts or shows a program that imports a library for a card, itself or through others, whatever happens."""
+    is_told = is_shown(script) or (run.command is not None and run.command.is_documented)
+    return is_told and any(map(_imports, imported_unguarded(checkout, script)))
 
 
 @remembered

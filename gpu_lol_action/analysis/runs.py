@@ -35,7 +35,7 @@ from gpu_lol_action.analysis.gpu_extras import is_for_an_extra
 from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.made_for_use import is_of_an_experiment, is_page_on_tuning, made_for_use
 from gpu_lol_action.analysis.node_packs import is_tuning_node
-from gpu_lol_action.analysis.onnx_sessions import session_runs
+from gpu_lol_action.analysis.onnx_sessions import session_programs, session_runs
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.placeholder_commands import STEP, leaves_configuration_open
 from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_alone, shows_before_tuning
@@ -78,7 +78,8 @@ def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     ranked = sorted(ranked, key=lambda rank: is_tuning_node(checkout, rank.run))
     if ranked and all(rank.is_beside for rank in ranked):
         ranked = [*_as_ranks(checkout, session_runs(checkout)), *ranked]
-    chosen = _distinct(checkout, ranked or _as_ranks(checkout, computing_runs(checkout)))
+    ranked = ranked or _as_ranks(checkout, computing_runs(checkout) or session_programs(checkout))
+    chosen = _distinct(checkout, ranked)
     if not chosen:
         return ()
     names = run_names(rank.run for rank in chosen)

@@ -93,7 +93,7 @@ def _of_lists_and_imports(checkout: Checkout, run: Run | None) -> str | None:
         return "no program imports it, nor starts anything that would"
     if run is None and _is_needed_by_few(checkout):
         return "few of the programs import it, nothing starts one, and no list nor the README tells of a card"
-    if not _is_launched(run) and (listed := required_without(checkout)) is not None:
+    if not _is_launched(run) and (listed := required_without(checkout, run)) is not None:
         return f"what `{listed}` requires does without, and the few modules that would compute on one are an offer"
     return None
 

@@ -35,6 +35,8 @@ def library(readme: str, required: str = '"numpy"', plain: int = 8, **more: str)
         ({**library(LONG), "requirements.txt": "torch\n"}, "training"),
         (library(LONG, required='"numpy", "torch"'), "training"),
         (library(LONG + "```\npip install torch\n```\n"), "training"),
+        # Nor may a document start what computes on one.
+        (library(LONG + "```\npython -m tool.train.learn\n```\n"), "training"),
         # What speaks of a card, or says next to nothing, is not silent.
         (library(LONG + "Trained on one GPU.\n"), "training"),
         (library("# Tool\n"), "training"),
