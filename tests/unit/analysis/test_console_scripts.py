@@ -79,3 +79,13 @@ def test_runners_start_a_command_of_the_project_like_any_other(checkout: Build, 
     run = primary_run(tree)
     assert run is not None
     assert (run.command is not None) is is_read
+
+
+@pytest.mark.parametrize(("verb", "workload"), [("separate", WorkloadType.INFERENCE), ("train", WorkloadType.TRAINING)])
+def test_the_verb_of_a_command_says_what_a_program_of_both_does(
+    checkout: Build, verb: str, workload: WorkloadType
+) -> None:
+    project = '[project]\nname = "lab"\ndependencies = ["torch"]\n[project.scripts]\nlab = "lab.work:main"\n'
+    work = "import torch\ndef main():\n    loss.cuda().backward()\n"
+    tree = checkout({"README.md": f"```\nlab {verb} a.mp3\n```\n", "pyproject.toml": project, "lab/work.py": work})
+    assert analyze(tree).spec.meta.workload_type is workload
