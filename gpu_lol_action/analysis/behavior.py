@@ -7,9 +7,9 @@ import re
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
+from gpu_lol_action.analysis.gpu_libraries import BROUGHT, GPU_MODULES
 from gpu_lol_action.analysis.library_calls import BRINGS, INFERS, TRAINS, library_call
-from gpu_lol_action.analysis.python_code import BROUGHT, Call, Import, PythonCode
+from gpu_lol_action.analysis.python_code import Call, Import, PythonCode
 from gpu_lol_action.domain.patterns import regex
 
 _GPU_WORDS = GPU_MODULES | {name.partition(".")[0] for name in BROUGHT}
@@ -30,7 +30,9 @@ _PLACES = frozenset({"model", "config", "config_params", "dist_init_required"})
 _OPTIMIZERS = regex(r"(?:torch\.optim|transformers|optim|optax|tf\.(?:keras\.|compat\.v1\.)?(?:optimizers|train)|keras\.optimizers)\."
                          r"(?:\w*Optimizer|Adam\w*|adam\w*|SGD|sgd|RMSprop|rmsprop|Adafactor|adafactor|Lion|lion|LAMB|lamb)")  # fmt: skip
 _MORE_OPTIMIZERS = ("Adagrad", "Adadelta", "RAdam", "NAdam", "LBFGS", "DiffGrad", "AdamP")
-_OPTIMIZER_CALL = regex(rf"(?:torch\.optim|optim)\.(?:Adam\w*|SGD|RMSprop|{'|'.join(_MORE_OPTIMIZERS)})")
+_OPTIMIZER_CALL = regex(
+    rf"(?:torch\.)?optim\.(?:[a-z]\w{{1,20}}\.)?(?:Adam\w*|SGD|RMSprop|{'|'.join(_MORE_OPTIMIZERS)})"
+)
 _TRAINER = regex(
     r"(?:\w*Trainer|TrainingArguments|\w*TrainingArguments|(?:SFT|DPO|GRPO|PPO|ORPO|KTO|Reward|RLOO)Config|LightningCLI)"
 )
@@ -174,8 +176,10 @@ def _only_guides(code: PythonCode, call: Call) -> bool:
 
 def _optimizes_a_picture(code: PythonCode) -> bool:
     """Whether all optimizers are given single values and no network's parameters (``Adam([z], lr=0.1)``): these are what is drawn."""
-    made = [c for c in code.calls_named(*_OPTIMIZER_WORDS, *_MORE_OPTIMIZERS) if _OPTIMIZER_CALL.fullmatch(c.name)]
-    given = [call.arguments[0].items if call.arguments else () for call in made]
+    words = (*_OPTIMIZER_WORDS, *_MORE_OPTIMIZERS)
+    made = [call for call in code.calls_named(*words) if _OPTIMIZER_CALL.fullmatch(_full_name(code, call))]
+    first = [call.arguments[0] if call.arguments else call.keyword("params") for call in made]
+    given = [value.items if value is not None else () for value in first]
     return bool(given) and all(items and all(_is_plain(each.path) for each in items) for items in given)
 
 

@@ -26,6 +26,9 @@ _TRAINING_MODE = regex(r"(?:pre)?train(?:ing)?|fit|fine-?tune|train_(?:and|&)_\w
 _TRAINING_VERB = regex(
     r"(?:pre)?train(?:[-_](?:sft|dpo|grpo|ppo|lora|qlora|full|model|pt|rm))?|fit|fine[-_]?tune|sft|dpo|grpo"
 )
+_USING_VERB = regex(
+    r"serve|infer|inference|predict|chat|generate|transcribe|separate|enhance|denoise|translate|synthesi[sz]e|segment|detect|upscale|restore|caption|coloriz(?:e|ation)|speak"
+)
 _SERVING_MODE = regex(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?:e|ing)|transcribe|chat|demo")
 _JUDGES = regex(r"tests?|testing|eval\w*|val|valid\w*|benchmark\w*")
 SERVING_TARGET = regex(
@@ -75,7 +78,7 @@ def by_verb(command: LaunchCommand) -> Behavior | None:
         return Behavior.INFERS
     if _TRAINING_VERB.fullmatch(verb):
         return Behavior.TRAINS
-    return Behavior.INFERS if re.fullmatch(r"serve|infer|inference|predict|chat|generate|transcribe", verb) else None
+    return Behavior.INFERS if _USING_VERB.fullmatch(verb) else None
 
 
 def is_told_to_train(command: LaunchCommand) -> bool:

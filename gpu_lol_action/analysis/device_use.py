@@ -74,12 +74,12 @@ def _built_for_cpu(checkout: Checkout) -> frozenset[str]:
     built: set[str] = set()
     if {"tensorflow-cpu", "tensorflow"} & required == {"tensorflow-cpu"}:
         built |= _OF_TENSORFLOW
-    if any(package_name(item.requirement) == "torch" and _BUILT_FOR_CPU in _line(checkout, item) for item in told):
+    if any(package_name(item.requirement) == "torch" and _BUILT_FOR_CPU in line_of(checkout, item) for item in told):
         built |= {"torch", "torchvision", "torchaudio", "transformers", "sentence_transformers"}
     return frozenset(built)
 
 
-def _line(checkout: Checkout, item: Declared) -> str:
+def line_of(checkout: Checkout, item: Declared) -> str:
     """Return the line of a list that names a package, as it is written there."""
     source = checkout.find(item.evidence.path)
     lines = source.text.split("\n") if source is not None else []

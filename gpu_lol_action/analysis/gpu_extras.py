@@ -55,13 +55,14 @@ def _computes(checkout: Checkout, script: Source) -> bool:
 
 def _only_an_extra_computes(checkout: Checkout) -> bool:
     """Whether the project at the root requires packages, none of which computes on a GPU, and an extra brings one that does."""
-    declared = _declared(checkout)
+    declared = declared_at_root(checkout)
     on_gpu = [item for item in declared if package_name(item.requirement) in GPU_PACKAGES]
     requires = any(not item.is_optional for item in declared)
     return requires and bool(on_gpu) and all(item.is_optional for item in on_gpu)
 
 
-def _declared(checkout: Checkout) -> list[Declared]:
+def declared_at_root(checkout: Checkout) -> list[Declared]:
+    """Return what the project files at the root require and offer, in the order of their kinds."""
     project, config, program = (checkout.find(name) for name in ("pyproject.toml", "setup.cfg", "setup.py"))
     return [
         *(read_project(project).declared if project is not None else ()),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 GPU_MODULES = frozenset({
     "torch", "torchvision", "torchaudio", "tensorflow", "keras", "jax", "flax", "transformers", "diffusers", "accelerate",
     "peft", "trl", "bitsandbytes", "deepspeed", "vllm", "sglang", "lightning", "pytorch_lightning", "fastai", "timm",
@@ -28,3 +30,20 @@ GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
     "jaxlib", "nemo-toolkit", "torch-geometric", "paddlepaddle-gpu", "llama-cpp-python", "open-clip-torch", "cupy-cuda12x",
     "sentence-transformers", "faster-whisper", "stable-baselines3", "mamba-ssm", "segment-anything", "ms-swift",
 }  # fmt: skip
+
+# Parts of a library that need another one: Ray's on language models are vLLM's, ModelScope's pipelines run PyTorch's models.
+BROUGHT: Mapping[str, str] = {
+    **dict.fromkeys(("ray.data.llm", "ray.serve.llm", "ray.llm"), "vllm"),
+    **dict.fromkeys(
+        (
+            "modelscope.pipelines",
+            "autogluon.multimodal",
+            "ray.train.torch",
+            "ray.train.lightning",
+            "ray.train.huggingface",
+            "horovod.torch",
+        ),
+        "torch",
+    ),
+    **dict.fromkeys(("horovod.tensorflow", "horovod.keras", "ray.train.tensorflow"), "tensorflow"),
+}

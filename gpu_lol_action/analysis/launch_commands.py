@@ -176,14 +176,14 @@ def parse_command(
     own_folder = _OWN_FOLDER.sub(source.folder or ".", text)
     own_folder = _FOUND.sub(r"\1", own_folder) if "which" in own_folder else own_folder
     put = substitute(_ECHOED.sub(r"\1", _ASKED_FOR.sub(r"\1", own_folder)), variables)
-    own, runner, words = without_runners(put_entry_points(split_words(put)))
+    own, runner, words = without_runners(put_entry_points(split_words(put)), scripts)
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))
         own |= before
     if not words or starts_nothing(words):
         return None
     asked, words = wrapped(words) or (None, words)
-    module = scripts.get(words[0]) if len(words) > 1 else None
+    module = scripts.get(words[0]) if len(words) > 1 or runner else None  # a name alone may be but a word
     tool, rest = ("python", [module, *words[1:]]) if module else tool_of(words)
     if tool is None:
         return None

@@ -51,6 +51,9 @@ _LAUNCH_MODULES = {
     "torch.distributed.launch": "torchrun", "torch.distributed.run": "torchrun", "accelerate.commands.launch": "accelerate",
     "deepspeed.launcher.runner": "deepspeed", "colossalai.cli": "colossalai", "paddle.distributed.launch": "fleetrun",
 }  # fmt: skip
+_ASSIGNED = regex(r"[A-Za-z_]\w*=")
+_BRINGS = frozenset({"install", "add", "build", "create", "pull", "remove", "logs", "apt", "apt-get"})
+MOST_BEFORE = 8  # words up to the project's own command
 _NO_PROGRAMS = frozenset({"pip", "venv", "ipykernel", "pytest", "http.server", "unittest", "build", "twine", "nltk.downloader",
                           "spacy", "coverage", "pre_commit", "virtualenv", "ensurepip", "json.tool", "site"})  # fmt: skip
 _PYTHON = regex(r"i?python(?:3(?:\.\d+)?)?")
@@ -83,8 +86,13 @@ def split_words(text: str) -> list[str]:
     return [word for word in bare if word and not re.fullmatch(r"\[(?!\d+(?:,\s?\d+)*\])[^\[\]]*\]?", word)]
 
 
-def without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str], list[str]]:
-    """Return variables set in front of a command, the words of programs that only start another, and the command itself."""
+def without_runners(
+    words: Sequence[str], scripts: Mapping[str, str] | None = None
+) -> tuple[dict[str, str], list[str], list[str]]:
+    """Return variables set in front of a command, the words of programs that only start another, and the command itself.
+
+    ``scripts``: the project's own commands, which runners start like any program.
+    """
     variables: dict[str, str] = {}
     runner: list[str] = []
     rest = list(words)
@@ -95,7 +103,7 @@ def without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str], li
         elif word in {"export", "set", "-x", "$", "then", "do", "command"}:
             pass
         elif word.rsplit("/", 1)[-1] in _RUNNERS:
-            taken = _until_program(rest)
+            taken = _until_program(rest, scripts or {})
             runner += rest[:taken]
             rest = rest[taken:]
             continue
@@ -105,7 +113,7 @@ def without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str], li
     return variables, runner, rest
 
 
-def _until_program(words: Sequence[str]) -> int:
+def _until_program(words: Sequence[str], scripts: Mapping[str, str]) -> int:
     """Return how many words stand before the program that a runner starts; all where there is none."""
     if words[0] in _MANAGERS and not {"run", "exec", "x"} & set(words[1:4]):
         return len(words)
@@ -117,6 +125,7 @@ def _until_program(words: Sequence[str]) -> int:
         if (
             is_program(name)
             or is_runner
+            or (word in scripts and not _BRINGS & set(words[:index]))
             or re.fullmatch(r"[A-Z_][A-Z0-9_]*=.*", word)
             or word.partition("::")[0].endswith((".py", ".sh"))
         ):
@@ -126,7 +135,13 @@ def _until_program(words: Sequence[str]) -> int:
 
 def may_start(text: str, scripts: Mapping[str, str]) -> bool:
     """Whether a line is worth reading as a command: it names a program, a script, a variable, or a command of the project."""
-    return bool(_MAY_START.search(text)) or text.lstrip("$ ").partition(" ")[0] in scripts
+    if _MAY_START.search(text) or not scripts:
+        return _MAY_START.search(text) is not None
+    words = text.lstrip("$ ").split(None, MOST_BEFORE)[:MOST_BEFORE]
+    first = next((place for place, word in enumerate(words) if _ASSIGNED.match(word) is None), len(words))
+    # `uv run ours`, `CUDA_VISIBLE_DEVICES=0 ours`
+    named = words[first:] if words[first : first + 1] and words[first] in _RUNNERS else words[first : first + 1]
+    return any(word in scripts for word in named)
 
 
 def is_program(name: str) -> bool:

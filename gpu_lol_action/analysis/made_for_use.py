@@ -21,7 +21,7 @@ from gpu_lol_action.analysis.run_kinds import is_tuning_folder, is_variant, tune
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.domain.patterns import regex
 
-MANY = 3  # programs that run a model, beside one that trains
+MANY = 3  # programs that run a model, beside one that trains; or scripts that train
 _JUDGING = regex(
     r"(?:^|[_-])(?:eval\w*|benchmarks?|data\w*|pre_?process\w*|metrics?|analysis|util\w*)(?:$|[_-])", re.IGNORECASE
 )
@@ -53,10 +53,15 @@ def made_for_use(checkout: Checkout, runs: Sequence[Run]) -> tuple[Run, str] | N
     used = [run for run in runs if _uses(checkout, run)]
     if not trained or not used:
         return None
-    if all(map(tunes_aside, trained)) and (outside := [run for run in used if not tunes_aside(run)]):
+    is_aside = not _are_many(trained)
+    if is_aside and all(map(tunes_aside, trained)) and (outside := [run for run in used if not tunes_aside(run)]):
         return _plainest(outside), "a folder for fine-tuning alone trains here"
     programs = [run for run in used if run.script is not None and run.script.form is Form.PYTHON]
-    if all(_is_in_training(run) for run in trained) and (plain := [run for run in programs if _is_at_root(run)]):
+    if (
+        is_aside
+        and all(_is_in_training(run) for run in trained)
+        and (plain := [run for run in programs if _is_at_root(run)])
+    ):
         return _plainest(plain), "what trains lies in a folder of its own, and a program at the root runs a model"
     is_one = len({run.script or run.evidence.path for run in trained}) == 1
     if is_one and len({run.script for run in programs}) >= MANY and any(map(_is_page, programs)):
@@ -77,6 +82,12 @@ def made_for_use(checkout: Checkout, runs: Sequence[Run]) -> tuple[Run, str] | N
         )
     fetching = [run for run in programs if run.script is not None and _RELEASED.search(run.script.text)]
     return (fetching[0], "it fetches weights that were released") if fetching else None
+
+
+def _are_many(trained: Sequence[Run]) -> bool:
+    """Whether many launch scripts train: who has one for each size and language has not added it for the few."""
+    scripts = (run.command for run in trained if run.command is not None and not run.command.is_documented)
+    return len({command.evidence.path for command in scripts}) >= MANY
 
 
 def is_of_an_experiment(run: Run) -> bool:

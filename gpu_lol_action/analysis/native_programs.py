@@ -22,6 +22,8 @@ _IN_CUDA = regex(
     re.MULTILINE | re.IGNORECASE,
 )
 _COMPILES = regex(r"^[^#\n]*\bnvcc\b", re.MULTILINE)
+# A switch of the Makefile's own that is on unless somebody turns it off, as Darknet's forks have it.
+_SWITCHED_ON = regex(r"^(?:(?:USE|WITH|ENABLE)_)?(?:GPU|CUDA|CUBLAS)[ \t]*[:?]?=[ \t]*(?:1|yes|on|true)[ \t]*(?:#[^\n]*)?$", re.MULTILINE | re.IGNORECASE)  # fmt: skip
 _TRAINS = regex(
     r"^[ \t>$]*(?:\w+=\S+ +|mpirun [^\n]{0,40}? )?\./[\w./-]*?(?:train\w*|\w [^\n]{0,60}?\btrain)\b", re.MULTILINE
 )
@@ -47,6 +49,10 @@ def native_need(checkout: Checkout) -> Finding | None:
         if source.depth == 0 and source.name == "makefile" and (found := _COMPILES.search(source.text)) is not None:
             line = source.text.count("\n", 0, found.start()) + 1
             why = "the Makefile compiles CUDA with `nvcc`"
+            return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, line))
+        if source.depth == 0 and source.name == "makefile" and (on := _SWITCHED_ON.search(source.text)) is not None:
+            line = source.text.count("\n", 0, on.start()) + 1
+            why = "the Makefile builds for a GPU unless it is told otherwise"
             return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, line))
     return _built_by_cmake(checkout) or _required(checkout) or _in_lua(checkout) or _in_rust(checkout)
 
@@ -106,7 +112,7 @@ def _required(checkout: Checkout) -> Finding | None:
 def native_workload(checkout: Checkout, need: Finding) -> Finding:
     """Return what such a program is for: training where a document starts it to train, else inference."""
     readme = _readme(checkout)
-    started = _LUA.findall(readme.text) if readme is not None and need == _in_lua(checkout) else []
+    started = _LUA.findall(readme.text) if readme is not None else []
     if any(map(_LUA_TRAINS.search, started)):
         return Finding(
             "workload", "training", "a program of Torch 7 is started to train", Confidence.LOW, need.evidence

@@ -6,15 +6,19 @@ Runtime computes on the CPU until its package for cards is installed and a sessi
 
 from __future__ import annotations
 
+from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.computing_runs import inferring_runs
 from gpu_lol_action.analysis.effort import remembered
-from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
+from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started, programs
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
+from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.placeholder_commands import STEP
+from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 
 _RUNTIME, _SESSION = "onnxruntime", "InferenceSession"
+_FOR_CARDS, _ON_CUDA = "onnxruntime-gpu", "CUDAExecutionProvider"
 _ON_A_CARD = regex(r"(?:CUDA|Tensorrt|ROCM|MIGraphX)ExecutionProvider|onnxruntime[-_]gpu|get_available_providers")
 
 
@@ -31,6 +35,24 @@ def runs_sessions(checkout: Checkout, script: Source) -> bool:
     closure = [source for source in import_closure(checkout, script) if source.code is not None]
     imported = frozenset[str]().union(*(source.code.imported() for source in closure if source.code is not None))
     return _RUNTIME in imported and not imported & GPU_MODULES and any(s.mentions(_SESSION) for s in closure)
+
+
+def session_programs(checkout: Checkout) -> tuple[Run, ...]:
+    """Return the programs that run sessions on a card, where a list at the root has ONNX Runtime in its build for cards.
+
+    The last resort of a repository that only weights in this form were published for, and whose document names its programs in prose.
+    """
+    lists = [source for source in checkout.sources if source.depth == 0 and source.name.startswith("requirements")]
+    if not any(source.mentions(_FOR_CARDS) for source in lists):
+        return ()
+    near = [source for source in programs(checkout) if source.depth <= 1 and source.mentions(_ON_CUDA)]
+    found = [source for source in near if not (STEP.search(f"/{source.name}") or is_imported(checkout, source))]
+    return tuple(Run(Behavior.INFERS, Evidence(s.path), None, s) for s in found if _opens_a_session(s))
+
+
+def _opens_a_session(source: Source) -> bool:
+    imported = source.code.imported() if source.code is not None else frozenset()
+    return _RUNTIME in imported and not imported & GPU_MODULES and source.mentions(_SESSION)
 
 
 def stays_in_memory(checkout: Checkout, run: Run) -> bool:

@@ -55,7 +55,9 @@ def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
     programs = [s for s in checkout.of(Form.PYTHON) if s.code and s.code.imports and not _CONFIGS.search(s.path)]
     if 0 < len(programs) <= MAX_STEPS and all(_is_step(checkout, s) for s in programs):
         # Where all that is here prepares a training or goes on with its result, the training is the larger tree's.
-        return not (command.is_launcher and TRAINING_TARGET.search(f"/{command.target}"))
+        # `python3 ${ROOT}/net/train.py` in a script
+        is_launched = command.is_launcher or (command.source.form is Form.SHELL and command.target.startswith("$"))
+        return not (is_launched and TRAINING_TARGET.search(f"/{command.target}"))
     return bool(programs)
 
 

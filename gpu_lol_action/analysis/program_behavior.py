@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.handed_on import (
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.library_copies import without_copies
 from gpu_lol_action.analysis.services import service_of
+from gpu_lol_action.analysis.started_modules import started_modules
 from gpu_lol_action.analysis.told_by_use import has_options, uses_a_model
 from gpu_lol_action.domain.patterns import regex
 
@@ -57,7 +58,8 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
     if trains_what_it_serves(script, own):
         return Behavior.TRAINS
-    if own is Behavior.NEITHER and uses_gpu and script.code.has_main and is_known_to_train(script):
+    is_known = uses_gpu and script.code.has_main and is_known_to_train(script)
+    if own is Behavior.NEITHER and (is_known or _starts_training(checkout, script)):
         return Behavior.TRAINS
     if own is Behavior.NEITHER and (hands_on(checkout, script) or (uses_gpu and hands_optimizer_on(script))):
         return Behavior.TRAINS
@@ -80,6 +82,15 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     ):
         return Behavior.INFERS
     return Behavior.INFERS if own is Behavior.NEITHER and uses_a_model(script, uses_gpu=uses_gpu) else own
+
+
+def _starts_training(checkout: Checkout, script: Source) -> bool:
+    """Whether a program starts a module of the checkout, as a process of its own, that trains."""
+    return any(
+        _behavior(part, uses_gpu=True) is Behavior.TRAINS
+        for started in started_modules(checkout, script)
+        for part in import_closure(checkout, started)
+    )
 
 
 def _only_explains(script: Source, closure: Sequence[Source]) -> bool:

@@ -14,13 +14,13 @@ from gpu_lol_action.domain.patterns import regex
 
 LINES_OF_OPENING = 60
 _CHAPTER = regex(r"##[^#]")
-_PROMISE = regex(
+PROMISE = regex(
     r"\bno (?:[A-Za-z]{1,20},? ){0,4}(?:dedicated |special )?GPUs? (?:is |are )?(?:required|needed|necessary)\b"
     r"|\b(?:a )?GPUs? (?:is|are) not (?:required|needed|necessary)\b",
     re.IGNORECASE,
 )
 # What needs none there is somebody else's page, or one of several ways.
-_ELSEWHERE = regex(r"colab|spaces|online|hosted|cloud|demo|\bbut\b|slow", re.IGNORECASE)
+ELSEWHERE = regex(r"colab|spaces|online|hosted|cloud|demo|\bbut\b|slow", re.IGNORECASE)
 
 
 def promised_without(checkout: Checkout, run: Run) -> str | None:
@@ -36,6 +36,6 @@ def promised_without(checkout: Checkout, run: Run) -> str | None:
     for line in readme.text.split("\n")[:LINES_OF_OPENING]:
         if _CHAPTER.match(line):
             return None
-        if _PROMISE.search(line) and not _ELSEWHERE.search(line):
+        if PROMISE.search(line) and not ELSEWHERE.search(line):
             return readme.path
     return None

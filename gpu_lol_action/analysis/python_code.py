@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from gpu_lol_action.analysis.gpu_libraries import BROUGHT
 from gpu_lol_action.analysis.python_defaults import Call, Default, Given
 from gpu_lol_action.analysis.python_gives import scan_gives
 from gpu_lol_action.analysis.python_names import Names
@@ -22,22 +23,6 @@ __all__ = ["Call", "Default", "Import", "ParseBudget", "PythonCode", "read_pytho
 
 Answer = TypeVar("Answer")
 
-# Parts of a library that need another one: Ray's on language models are vLLM's, ModelScope's pipelines run PyTorch's models.
-BROUGHT: Mapping[str, str] = {
-    **dict.fromkeys(("ray.data.llm", "ray.serve.llm", "ray.llm"), "vllm"),
-    **dict.fromkeys(
-        (
-            "modelscope.pipelines",
-            "autogluon.multimodal",
-            "ray.train.torch",
-            "ray.train.lightning",
-            "ray.train.huggingface",
-            "horovod.torch",
-        ),
-        "torch",
-    ),
-    **dict.fromkeys(("horovod.tensorflow", "horovod.keras", "ray.train.tensorflow"), "tensorflow"),
-}
 _WORD = regex(r"\w+")
 
 

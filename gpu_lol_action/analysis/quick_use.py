@@ -44,7 +44,7 @@ LINES_TO_TITLE = 40
 _HEADING = regex(r" {0,3}(#{1,6})\s+(.{1,200})")
 
 
-def opens_with_use(runs: Iterable[Run], level_of: Callable[[str], int]) -> str | None:
+def opens_with_use(checkout: Checkout, runs: Iterable[Run], level_of: Callable[[str], int]) -> str | None:
     """Return the path of the document whose first command runs a model, where it trains further down; None elsewhere.
 
     ``runs`` are those of documents of one level, in the order in which a reader meets them. The program that is shown has to
@@ -56,7 +56,7 @@ def opens_with_use(runs: Iterable[Run], level_of: Callable[[str], int]) -> str |
         return None
     if _is_demo_beside_tuning(first, told) or _is_shown_before_a_folder_for_tuning(first, told):
         return first.command.said.path
-    chapters = [first.command.section, *_chapters_above(first)]
+    chapters = [first.command.section, *_chapters_above(checkout, first)]
     # A section may carry but the model's name, under a chapter that says what is done with it.
     if not any(_SHOWS.search(chapter) for chapter in chapters[:2]) or any(
         _NOT_THE_OPENING.search(chapter) for chapter in chapters
@@ -142,14 +142,18 @@ def _folder(run: Run) -> str:
     return run.command.said.path.rpartition("/")[0] if run.command is not None else ""
 
 
-def _chapters_above(run: Run) -> list[str]:
-    """Return the headings above that of a command's own section, the nearest first; the document's title is none."""
+def _chapters_above(checkout: Checkout, run: Run) -> list[str]:
+    """Return the headings above that of a command's own section, the nearest first; the document's title is none.
+
+    Of what a script starts that the document names, they are those above that name.
+    """
     command = run.command
-    if command is None or command.said.path != command.source.path:
+    document = checkout.find(command.said.path) if command is not None else None
+    if command is None or document is None:
         return []
     found: list[tuple[int, str]] = []
     is_fenced = False
-    for line in command.source.text.split("\n")[: command.said.line]:
+    for line in document.text.split("\n")[: command.said.line]:
         if is_fence(line, is_code=is_fenced):
             is_fenced = not is_fenced
         elif not is_fenced and (heading := _HEADING.match(line)):

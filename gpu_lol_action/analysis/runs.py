@@ -35,7 +35,7 @@ from gpu_lol_action.analysis.gpu_extras import is_for_an_extra
 from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.made_for_use import is_of_an_experiment, is_page_on_tuning, made_for_use
 from gpu_lol_action.analysis.node_packs import is_tuning_node
-from gpu_lol_action.analysis.onnx_sessions import session_runs
+from gpu_lol_action.analysis.onnx_sessions import session_programs, session_runs
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.placeholder_commands import STEP, leaves_configuration_open
 from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_alone, shows_before_tuning
@@ -44,6 +44,7 @@ from gpu_lol_action.analysis.run_levels import Levels, levels_of
 from gpu_lol_action.analysis.run_names import run_names
 from gpu_lol_action.analysis.run_ranks import CONFIGURATION, DOCUMENT, PROGRAM, README, SCRIPT, Rank
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
+from gpu_lol_action.analysis.shown_results import trained_here
 from gpu_lol_action.analysis.words_around import is_tried_out
 from gpu_lol_action.domain.patterns import regex
 
@@ -71,13 +72,17 @@ def further_runs(checkout: Checkout) -> tuple[Run, ...]:
 def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     """Return the runs worth an estimate, the one to provision for first, each with its name and reason; at most eight."""
     ranked = _use_first(checkout, sorted(_ranked(checkout), key=lambda rank: rank.key))
+    near = [rank for rank in ranked if not rank.is_beside]
+    if ranked[:1] == near[:1] and (trained := trained_here(checkout, [rank.run for rank in near])) is not None:
+        ranked = sorted(ranked, key=lambda rank: rank.run is not trained)
     ranked = sorted(ranked, key=lambda rank: is_tuning_node(checkout, rank.run))
     if ranked and all(rank.is_beside for rank in ranked):
         ranked = [
             *_as_ranks(checkout, session_runs(checkout)),
             *sorted(ranked, key=lambda rank: not _is_to_start(rank)),
         ]
-    chosen = _distinct(checkout, ranked or _as_ranks(checkout, computing_runs(checkout)))
+    ranked = ranked or _as_ranks(checkout, computing_runs(checkout) or session_programs(checkout))
+    chosen = _distinct(checkout, ranked)
     if not chosen:
         return ()
     names = run_names(rank.run for rank in chosen)
@@ -134,14 +139,14 @@ def _near(checkout: Checkout, levels: Levels, runs: Sequence[Run]) -> list[Rank]
     first_look = [(order, run) for order, run in enumerate(runs) if run.command is None and is_shown(run.script)]
     ranks = [_rank(checkout, levels, known, order) for order, run in first_look if (known := looked_up(checkout, run))]
     for is_beside_all, level, is_program in sorted(groups):
-        chosen = _distinct(checkout, sorted(_with_depth(ranks, levels), key=lambda rank: rank.key))
+        chosen = _distinct(checkout, sorted(_with_depth(checkout, ranks, levels), key=lambda rank: rank.key))
         first = chosen[0] if chosen and not chosen[0].is_beside else None
         if first is not None and (is_beside_all or level > first.level + MAX_DEEPER or len(chosen) >= MAX_RUNS):
             break
         for order, run in (each for each in groups[is_beside_all, level, is_program] if each not in first_look):
             known = looked_up(checkout, run)
             ranks += [_rank(checkout, levels, known, order)] if known is not None else []
-    return _with_depth(sorted(ranks, key=lambda rank: rank.order), levels)
+    return _with_depth(checkout, sorted(ranks, key=lambda rank: rank.order), levels)
 
 
 def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> Rank:
@@ -178,7 +183,7 @@ def _is_library(checkout: Checkout, levels: Levels, script: Source) -> bool:
     return not is_started(checkout, script) and (levels.of(script.path) > 0 or is_imported(checkout, script))
 
 
-def _with_depth(ranks: list[Rank], levels: Levels) -> list[Rank]:
+def _with_depth(checkout: Checkout, ranks: list[Rank], levels: Levels) -> list[Rank]:
     """Mark documented runs that serve another, or whose program lies deeper than that of the first one: asides on sub-projects."""
     helpers = helpers_of([rank.run for rank in ranks])
     ranks = [replace(rank, is_beside=True) if rank.run in helpers else rank for rank in ranks]
@@ -205,7 +210,7 @@ def _with_depth(ranks: list[Rank], levels: Levels) -> list[Rank]:
     ]
     shown = shows_before_tuning([rank.run for rank in told if rank.run in readmes or rank.run.command is None])
     told = [_as_opening(rank) if rank.run is shown else rank for rank in told]
-    opening = opens_with_use(readmes, levels.of)
+    opening = opens_with_use(checkout, readmes, levels.of)
     said = [rank.run.command.said.path if rank.run.command is not None else "" for rank in told]
     return told if opening is None else [replace(r, is_use_first=p == opening) for r, p in zip(told, said, strict=True)]
 

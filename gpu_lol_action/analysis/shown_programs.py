@@ -26,6 +26,12 @@ _ASKS = frozenset({
     "segment", "enhance", "separate", "recognize", "describe", "classify", "score", "chat", "answer", "tts", "summarize", "txt2img",
     "text2img", "img2img", "compress", "rerank", "embed", "denoise", "detect",
 })  # fmt: skip
+# A card that what is shown is put on.
+_ON_A_CARD = regex(r"[\"']cuda|\.cuda\(")
+_MOVES = frozenset({"to", "cuda", "half", "eval", "train", "load_state_dict", "append", "save", "format", "join", "add_argument", "parse_args", "open"})  # fmt: skip
+_MODULES = frozenset(
+    {"np", "torch", "os", "plt", "cv2", "nn", "pd", "tf", "jnp", "F", "json", "Image", "sys", "random"}
+)
 _PYTHON = frozenset({"python", "py", "python3", "pycon", "ipython"})
 
 
@@ -69,12 +75,23 @@ def shown_behavior(checkout: Checkout, program: Source) -> tuple[Behavior, Call 
     behavior, call = behavior_of(program.code, uses_gpu=uses_gpu)
     if behavior is not Behavior.NEITHER or not uses_gpu:
         return behavior, call
-    return next(((Behavior.INFERS, call) for call in program.code.calls if _asks_by_name(call)), (behavior, call))
+    asked = next((call for call in program.code.calls if _asks_by_name(call)), None)
+    if asked is None and _ON_A_CARD.search(program.text) is not None:
+        asked = next((call for call in program.code.calls if _is_handed_work(program, call)), None)
+    return (Behavior.INFERS, asked) if asked is not None else (behavior, call)
 
 
 def _asks_by_name(call: Call) -> bool:
     """Whether an object of the checkout's own package is asked for what a trained model does (``model.generate_text2img(…)``)."""
     return "." in call.name and call.last.partition("_")[0] in _ASKS and bool(call.arguments or call.keywords)
+
+
+def _is_handed_work(program: Source, call: Call) -> bool:
+    """Whether a call gives something to an object that the program made (``judge.main(folder)``), and not to a library's module."""
+    owner, _, method = call.name.rpartition(".")
+    imported = program.code.imported() if program.code is not None else frozenset()
+    is_object = bool(owner) and "." not in owner and owner not in imported and owner not in _MODULES
+    return is_object and method not in _MOVES and bool(call.arguments or call.keywords)
 
 
 def is_shown(source: Source | None) -> bool:

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from gpu_lol_action.analysis.behavior import Behavior, boosting_on_gpu, top_level_gpu_import
-from gpu_lol_action.analysis.beside_hosted import only_embeds
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.compose_orders import compose_need
 from gpu_lol_action.analysis.computing_runs import only_prepares
-from gpu_lol_action.analysis.cpu_bound import (
-    EMBEDDERS,
-    asks_hosted_model,
-    is_collection_of_clients,
-    is_course_on_cores,
-)
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.dependency_lists import lists_of
-from gpu_lol_action.analysis.device_use import touches_a_device
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
-from gpu_lol_action.analysis.listed_machines import listed_without_gpu
 from gpu_lol_action.analysis.model_cards import is_model_card
 from gpu_lol_action.analysis.native_programs import native_need, native_workload
-from gpu_lol_action.analysis.other_languages import built_in_another_language
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
-from gpu_lol_action.analysis.ray_orders import orders_a_card
 from gpu_lol_action.analysis.rented_machines import rented_wish, rents_to_train
 from gpu_lol_action.analysis.runs import further_runs
 from gpu_lol_action.analysis.services import refused_gpu
 from gpu_lol_action.analysis.shown_programs import is_shown
-from gpu_lol_action.analysis.switched_off import why_left_off
+from gpu_lol_action.analysis.why_no_gpu import why_no_gpu
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 # A library of which fewer modules import a GPU library than this part only offers to work with it.
@@ -54,7 +43,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     native = native_need(checkout) if run is None and need is not None else None
     if native is not None and only_prepares(checkout):  # Python brings the weights to the program that is built
         return [native, native_workload(checkout, native)]
-    if need is not None and wish is None and (reason := _why_no_gpu(checkout, run)) is not None:
+    if need is not None and wish is None and (reason := why_no_gpu(checkout, run)) is not None:
         return [Finding("workload", "cpu-only", reason, Confidence.MEDIUM, need.evidence)]
     if need is None:
         why, where = (
@@ -94,63 +83,6 @@ def _of_run(checkout: Checkout, run: Run) -> Finding:
     if is_notebook and not any(source.code and source.code.has_main for source in programs):
         return Finding("workload", "interactive", "the work is done in notebooks", Confidence.MEDIUM, run.evidence)
     return Finding("workload", "inference", f"`{run.shown}` runs a model without training it", confidence, run.evidence)
-
-
-def _why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
-    """Return why nothing reaches a GPU though a library that computes on one is there; None where something may."""
-    if run is not None and run.script is not None and _is_sure_of_a_card(checkout, run.script):
-        return None
-    if asks_hosted_model(checkout, run):
-        return "commands name models that a company hosts, and a document asks for its key"
-    if (run is None or run.command is None) and is_collection_of_clients(checkout):
-        return "most of the programs ask models that companies host, and hardly any computes something itself"
-    is_lesson = run is None or (run.command is None and run.script is not None and run.script.form is Form.NOTEBOOK)
-    if is_lesson and is_course_on_cores(checkout):
-        return "most of the notebooks fit what cores compute, and the few that build a network name no card"
-    if (run is None or run.behavior is Behavior.INFERS) and not _is_served(run) and only_embeds(checkout):
-        return "a hosted model answers, and only a small one for embeddings is run beside it"
-    if (run is None or run.behavior is Behavior.INFERS) and (listed := listed_without_gpu(checkout)) is not None:
-        return f"`{listed}` lists the cores and the memory that are needed, and no GPU"
-    if (built := built_in_another_language(checkout)) is not None:
-        return f"`{built}` builds the program, in a language of which nothing speaks of a card"
-    if run is not None and (left_off := why_left_off(checkout, run)) is not None:
-        return left_off
-    if (run is None or _is_told_nowhere(run)) and only_prepares(checkout):
-        return "what imports it only prepares or converts, and names no card"
-    if run is None and _imports_none(checkout):
-        return "no program imports it, nor starts anything that would"
-    # Of a program that is not here nobody can say that it stays on the CPU.
-    is_away = run is not None and run.command is not None and run.script is None and run.behavior is Behavior.TRAINS
-    if not is_away and not touches_a_device(checkout):
-        return "no program names a device or a GPU's share of the work: everything stays on the CPU"
-    return None
-
-
-def _is_sure_of_a_card(checkout: Checkout, script: Source) -> bool:
-    """Whether a program is what a model's card shows, or orders a card itself."""
-    return (is_shown(script) and is_model_card(checkout, script)) or orders_a_card(checkout, script)
-
-
-def _is_told_nowhere(run: Run) -> bool:
-    """Whether a run is a program that runs a model, and that no document or script starts or shows."""
-    return run.command is None and run.behavior is Behavior.INFERS and not is_shown(run.script)
-
-
-def _imports_none(checkout: Checkout) -> bool:
-    """Whether there are programs, none of which imports a library that computes on a GPU, and no command of a tool that does."""
-    programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
-    if not programs or any(source.code.imported() & GPU_MODULES for source in programs if source.code is not None):
-        return False
-    # A framework computes embeddings with it, and asks for no import; what is compiled here asks for none either.
-    listed = {package_name(item.requirement) for item in declared_packages(checkout)} & GPU_PACKAGES
-    if listed & EMBEDDERS or native_need(checkout) is not None:
-        return False
-    return not any(command.is_tool or command.is_launcher for command in launch_commands(checkout))
-
-
-def _is_served(run: Run | None) -> bool:
-    """Whether what is started is a server or a launcher of its own: it answers instead of the hosted model."""
-    return run is not None and run.command is not None and (run.command.is_tool or run.command.is_launcher)
 
 
 def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding | None:

@@ -56,3 +56,36 @@ def test_other_projects_give_no_command(
     checkout: Build, change: Mapping[str, str], expected: Mapping[str, str]
 ) -> None:
     assert console_scripts(checkout({**FILES, **change})) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "is_read"),
+    [
+        ("uv run lab-train --lr 1", True),
+        ("uv run lab-train", True),
+        ("poetry run lab-train --lr 1", True),
+        ("CUDA_VISIBLE_DEVICES=0,1 lab-train --lr 1", True),
+        ("srun --gres=gpu:1 lab-train --lr 1", True),
+        ("uv add lab-train", False),
+        ("sudo apt install lab-train", False),
+        ("conda create -n lab-train python=3.11", False),
+        ("docker build -t lab-train .", False),
+    ],
+)
+def test_runners_start_a_command_of_the_project_like_any_other(checkout: Build, line: str, is_read: bool) -> None:
+    project = '[project]\nname = "lab"\n[project.scripts]\nlab-train = "lab.work:main"\n'
+    work = "import torch\ndef main():\n    loss.cuda().backward()\n"
+    tree = checkout({"README.md": f"# Lab\n```\n{line}\n```\n", "pyproject.toml": project, "lab/work.py": work})
+    run = primary_run(tree)
+    assert run is not None
+    assert (run.command is not None) is is_read
+
+
+@pytest.mark.parametrize(("verb", "workload"), [("separate", WorkloadType.INFERENCE), ("train", WorkloadType.TRAINING)])
+def test_the_verb_of_a_command_says_what_a_program_of_both_does(
+    checkout: Build, verb: str, workload: WorkloadType
+) -> None:
+    project = '[project]\nname = "lab"\ndependencies = ["torch"]\n[project.scripts]\nlab = "lab.work:main"\n'
+    work = "import torch\ndef main():\n    loss.cuda().backward()\n"
+    tree = checkout({"README.md": f"```\nlab {verb} a.mp3\n```\n", "pyproject.toml": project, "lab/work.py": work})
+    assert analyze(tree).spec.meta.workload_type is workload

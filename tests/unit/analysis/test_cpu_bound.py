@@ -130,6 +130,10 @@ def test_what_is_drawn_by_a_gradient_is_not_trained(checkout: Build) -> None:
     )
     assert workload(checkout({"generate.py": draw.format(made="Adam([z], lr=0.1)")})) == "inference"
     assert workload(checkout({"generate.py": draw.format(made="Adam(model.parameters(), lr=0.1)")})) == "training"
+    edit = draw.replace("from torch import optim", "from torch.optim.sgd import SGD").replace(
+        "optim.{made}", "SGD(params=[z], lr=0.1)"
+    )
+    assert workload(checkout({"generate.py": edit})) == "inference"
 
 
 def test_of_a_library_of_models_only_the_one_that_is_named_speaks(checkout: Build) -> None:

@@ -41,6 +41,12 @@ def test_a_folder_for_tuning_is_an_aside_of_what_shows_the_model(
     assert first(checkout({path: TRAIN if "train" in path or "tune." in path else INFER for path in paths})) == shown
 
 
+@pytest.mark.parametrize(("scripts", "shown"), [(1, "generate.py"), (4, "finetune/size0.sh")])
+def test_a_script_for_each_size_is_no_aside(checkout: Build, scripts: int, shown: str) -> None:
+    files = {f"finetune/size{number}.sh": f"python finetune.py --size {number}\n" for number in range(scripts)}
+    assert first(checkout({**files, "finetune/finetune.py": TRAIN, "generate.py": INFER})) == shown
+
+
 def test_the_page_of_such_a_folder_tells_of_tuning_alone(checkout: Build) -> None:
     files = {
         "finetune_demo/tune.py": TRAIN,

@@ -29,6 +29,15 @@ def test_a_makefile_that_compiles_cuda_asks_for_a_gpu(checkout: Build, command: 
     assert spec.hardware.vram_required_gb
 
 
+@pytest.mark.parametrize(
+    ("switch", "is_needed"), [("GPU=1", True), ("USE_CUDA ?= 1", True), ("GPU=0", False), ("GPU_MULTI=1", False)]
+)
+def test_a_makefile_that_builds_for_a_gpu_unless_told_otherwise(checkout: Build, switch: str, is_needed: bool) -> None:
+    make = f"{switch}\nifeq ($(GPU), 1)\nLDFLAGS+= -lOpenCL\nendif\nall:\n\t$(CC) main.c\n"
+    tree = checkout({"Makefile": make, "README.md": "# Net\n"})
+    assert (analyze(tree).spec.meta.workload_type is WorkloadType.INFERENCE) is is_needed
+
+
 def test_other_makefiles_ask_for_none(checkout: Build) -> None:
     tree = checkout({"Makefile": "CC=gcc\n# nvcc is not used\nall:\n\t$(CC) main.c\n", "README.md": "./main train\n"})
     assert analyze(tree).spec.meta.workload_type is WorkloadType.CPU_ONLY
@@ -129,3 +138,8 @@ def test_a_cmake_project_of_cuda_is_a_program_for_a_gpu(
 def test_what_cmake_builds_in_a_folder_says_nothing_of_the_root(checkout: Build) -> None:
     files = {"kernels/CMakeLists.txt": CMAKE, "README.md": "# Net\n", "table.py": "print(1)\n"}
     assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.CPU_ONLY
+
+
+def test_a_program_of_torch_7_trains_whatever_asks_for_the_card(checkout: Build) -> None:
+    readme = "# Net\n### Prerequisites\n- NVIDIA GPU + CUDA\n\n```bash\nDATA=./data name=a th train.lua\n```\n```bash\nth test.lua\n```\n"
+    assert analyze(checkout({"README.md": readme})).spec.meta.workload_type is WorkloadType.TRAINING

@@ -41,3 +41,25 @@ def test_a_session_that_is_told_of_a_card_needs_one(checkout: Build, files: dict
 def test_what_runs_in_pytorch_goes_before(checkout: Build, extra: dict[str, str]) -> None:
     found = analyze(checkout(tree() | extra)).spec
     assert found.hardware.gpu_count == 1
+
+
+WEATHER = "import onnxruntime as ort\nsession = ort.InferenceSession('day.onnx', providers=['{}'])\nout = session.run(None, x)\n"
+
+
+@pytest.mark.parametrize(
+    ("provider", "listed", "expected"),
+    [
+        ("CUDAExecutionProvider", "onnxruntime-gpu==1.14.0", "inference"),
+        ("CUDAExecutionProvider", "onnxruntime==1.14.0", "cpu-only"),
+        ("CPUExecutionProvider", "onnxruntime-gpu==1.14.0", "cpu-only"),
+    ],
+)
+def test_a_program_of_sessions_on_a_card_is_the_run_where_nothing_else_is(
+    checkout: Build, provider: str, listed: str, expected: str
+) -> None:
+    files = {
+        "README.md": "# Weather\nSee `infer.py`.\n",
+        "infer.py": WEATHER.format(provider),
+        "requirements.txt": f"{listed}\n",
+    }
+    assert analyze(checkout(files)).spec.meta.workload_type.value == expected

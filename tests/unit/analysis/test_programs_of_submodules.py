@@ -72,3 +72,16 @@ def test_a_starter_that_is_not_here_is_told_what_to_start(checkout: Build, comma
     run = primary_run(checkout(files))
     is_started = run is not None and run.command is not None and run.behavior is Behavior.TRAINS
     assert is_started is trains
+
+
+@pytest.mark.parametrize(
+    ("command", "trains"),
+    [("${ROOT}/net/train.py --lr 1", True), ("${ROOT}/net/convert.py --lr 1", False), ("net/train.py --lr 1", False)],
+)
+def test_a_script_is_told_where_the_larger_tree_lies(checkout: Build, command: str, *, trains: bool) -> None:
+    files = {
+        "run.sh": f"ROOT=${{PWD}}\npython3 -u {command}\n",
+        "prepare_data.py": "import tensorflow as tf\ntf.io.gfile.exists('a')\n",
+    }
+    run = primary_run(checkout(files))
+    assert (run is not None and run.behavior is Behavior.TRAINS) is trains

@@ -56,3 +56,36 @@ def test_training_stays_a_choice(checkout: Build) -> None:
     text = readme(("Quick start", "infer.py"), ("Training", "train.py"))
     tree = checkout({"README.md": text, "train.py": TRAIN, "infer.py": INFER})
     assert [run.shown for run in all_runs(tree)] == ["python infer.py", "python train.py"]
+
+
+def test_a_script_that_the_document_names_stands_in_its_chapter(checkout: Build) -> None:
+    text = "## Quickstart\n### Inference\n##### Linux\n```\nsh infer.sh\n```\n" + readme(("Training", "train.py"))
+    tree = checkout({"README.md": text, "infer.sh": "python infer.py\n", "train.py": TRAIN, "infer.py": INFER})
+    run = primary_run(tree)
+    assert run is not None
+    assert run.shown == "python infer.py"
+
+
+CARD = "# Model\n```python\nfrom transformers import AutoModelForCausalLM\nmodel = AutoModelForCausalLM.from_pretrained('lab/net-7b').cuda()\nmodel.generate(x)\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("folder", "card", "trains"),
+    [
+        ("training", CARD, True),
+        ("rl", CARD, True),
+        ("finetune", CARD, False),
+        ("chat", CARD, False),
+        # What is shown is the checkout's own.
+        ("training", CARD.replace("transformers", "net"), False),
+    ],
+)
+def test_weights_that_are_only_shown_come_from_the_training_beside(
+    checkout: Build, folder: str, card: str, trains: bool
+) -> None:
+    told = "# Training\n```\npython train.py\n```\n"
+    net = "from transformers import AutoModelForCausalLM\n"
+    tree = checkout({"README.md": card, f"{folder}/README.md": told, f"{folder}/train.py": TRAIN, "net.py": net})
+    run = primary_run(tree)
+    assert run is not None
+    assert (run.shown == "python train.py") is trains

@@ -210,3 +210,13 @@ def test_code_that_prepares_data_is_not_what_a_folder_is_for(checkout: Build, en
     run = primary_run(tree)
     assert run is not None
     assert is_run or run.evidence.path == "finetune.yml"
+
+
+@pytest.mark.parametrize(
+    ("device", "is_run"),
+    [("torch.device(f'cuda:{0}')", True), ("'cuda'", True), ("torch.device('cpu')", False)],
+)
+def test_an_object_of_the_project_that_is_put_on_a_card_is_at_work(checkout: Build, device: str, is_run: bool) -> None:
+    shown = f"# Judge\n```python\nimport torch\nfrom judge import Helper\nhelper = Helper(16000, {device})\nresult = helper.main('a', 'b')\n```\n"
+    tree = checkout({"README.md": shown, "judge/__init__.py": "import torch\nclass Helper: pass\n"})
+    assert (shown_program(tree) is not None) is is_run

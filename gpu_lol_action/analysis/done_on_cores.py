@@ -1,0 +1,59 @@
+"""A README that tells of the work being done on a CPU ("The runtime for 1200 steps on CPU is ...") and never of a card that helps."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.promised_without import ELSEWHERE, PROMISE
+from gpu_lol_action.analysis.silent_readme import root_readmes, speaks_of_a_card
+from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
+
+LINES_OF_README = 400
+_ON_CPU = regex(r"\bon (?:(?:a|the|your|any|one|just|standard|normal|single|ordinary|modest|desktop|multi-?core) ){0,3}CPUs?\b", re.IGNORECASE)  # fmt: skip
+_WORK = regex(
+    r"\b(?:train(?:ed|ing|s)?|fit(?:ted|ting)?|infer(?:ence)?|models?|networks?|classifiers?|runtime|takes?|steps|epochs?|seconds|minutes|hours|(?:can|may) be run|runs? (?:fast|well|fine))\b",
+    re.IGNORECASE,
+)
+_DENIES = regex(
+    r"\b(?:does|do|did)(?: not|n't) (?:need|require) (?:a |any |an? \w{1,12} )?GPUs?\b|\bwithout (?:the need (?:for|of) a |needing a )GPU\b"
+    r"|\b(?:a |the )?CPU (?:is|are|will be) (?:enough|sufficient|all you need)\b|\bCPUs? (?:suffices?|only is sufficient)\b",
+    re.IGNORECASE,
+)
+_TRAINS = regex(r"\btrain", re.IGNORECASE)
+# What is done there because nothing better is at hand, or beside the work.
+_ASIDE = regex(
+    r"\bnot\b|n't\b|slow|otherwise|instead|fall(?:s)? ?back|debug|offload|pre-?process|decod|data ?load|environments? runs?|simulat|"
+    r"\bif\b|\bonly (?:supports?|works?)\b|\bcolab\b",
+    re.IGNORECASE,
+)
+
+
+def done_on_cores(checkout: Checkout, *, is_training: bool) -> Evidence | None:
+    """Return where the README at the root says so, if nothing in a README there speaks of a card; else None.
+
+    ``is_training``: of a training, a promise that no GPU is needed says something only where it speaks of training.
+    """
+    readmes = root_readmes(checkout)
+    if not any(source.mentions("CPU") or source.mentions("GPU") for source in readmes):
+        return None
+    found: Evidence | None = None
+    for readme in readmes:
+        lines = readme.text.split("\n")
+        promised = [
+            number
+            for number, line in enumerate(lines[:LINES_OF_README], 1)
+            if _is_promise(line, is_training=is_training)
+        ]
+        rest = "\n".join(_DENIES.sub("", PROMISE.sub("", line)) if "GPU" in line else line for line in lines)
+        if speaks_of_a_card(rest):
+            return None
+        found = found or (Evidence(readme.path, promised[0]) if promised else None)
+    return found
+
+
+def _is_promise(line: str, *, is_training: bool) -> bool:
+    if PROMISE.search(line) is not None or _DENIES.search(line) is not None:
+        return ELSEWHERE.search(line) is None and (not is_training or _TRAINS.search(line) is not None)
+    return _ON_CPU.search(line) is not None and _WORK.search(line) is not None and _ASIDE.search(line) is None

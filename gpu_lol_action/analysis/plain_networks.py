@@ -1,0 +1,67 @@
+"""Networks of dense and recurrent layers on numbers (tables, series, the state of a world), of which nothing says that they need a card.
+
+TensorFlow and JAX take a card that is there without being told, so that no word of a program says that it needs none; Stable-Baselines3
+chooses one itself, and advises against it for such policies. Where all that is learned is of that kind, no program names a card and the
+README is silent, the machine at hand is meant. Pictures, sounds, texts and weights that somebody published take more, and are told by
+their words.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.device_use import line_of
+from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
+from gpu_lol_action.analysis.packages import declared_packages
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.silent_readme import silent_readme
+from gpu_lol_action.domain.patterns import regex
+
+_AGENTS = frozenset({"stable_baselines3", "sb3_contrib"})
+_UNTOLD = _AGENTS | {"tensorflow", "keras", "tf_keras", "tensorflow_probability", "jax", "flax", "optax", "haiku", "equinox"}  # fmt: skip
+"""Libraries that take a card which is there by themselves."""
+_TOLD = frozenset({"torch"})
+"""It stays on the CPU until a program says a device's name."""
+# As programs write it, not as a remark may mention it.
+_CARD = regex(
+    r"cuda|[\"'/_.-]gpus?(?![a-z])|(?<![A-Za-z])gpus?(?:_|\s{0,4}=)|accelerator|/device:|\btpu", re.IGNORECASE
+)
+_MOVES = regex(r"\.to\(|device", re.IGNORECASE)
+# Layers and data of what is more than numbers, and weights from elsewhere.
+_MORE = regex(
+    r"conv(?:olution)?(?:\dd|net)|\bconv\(|cnn|attention|transformer|bert\b|gpt|resnet|vgg|inception|u-?net\b|embedding|vocab|"
+    r"mnist|cifar|imagenet|spectrogram|\bimages\b|atari|noframeskip|from_pretrained|hub\.(?:load|module|keraslayer)|diffusion|discriminator",
+    re.IGNORECASE,
+)
+_OF_NUMBERS = regex(r"\bMlpPolicy\b")
+_LOOKS = regex(r"CnnPolicy|MultiInputPolicy|CnnLstmPolicy|NoFrameskip|features_extractor_class|conv\dd|from_pretrained", re.IGNORECASE)  # fmt: skip
+
+
+def learns_from_numbers(checkout: Checkout, run: Run | None) -> bool:
+    """Whether a run trains such a network alone, nothing that it reaches names a card, and the README at the root is silent."""
+    if run is None or run.script is None or run.behavior is not Behavior.TRAINS:
+        return False
+    if run.command is not None and (run.command.is_tool or run.command.is_launcher):
+        return False
+    if silent_readme(checkout) is None or _is_built_for_cuda(checkout):
+        return False
+    closure = (run.script, *import_closure(checkout, run.script))
+    used = frozenset().union(*(source.code.imported() for source in closure if source.code is not None)) & GPU_MODULES
+    if not used & _UNTOLD or used - _UNTOLD - _TOLD:
+        return False
+    # What agents see of their world is said by the policy, whatever else the world draws.
+    are_agents = bool(used & _AGENTS) and any(_OF_NUMBERS.search(source.text) for source in closure)
+    if any((_LOOKS if are_agents else _MORE).search(source.text) for source in closure):
+        return False
+    programs = closure if are_agents else checkout.of(Form.PYTHON, Form.NOTEBOOK)
+    if used & _TOLD and any(_MOVES.search(source.text) for source in programs):
+        return False
+    return not any(_CARD.search(source.text) for source in programs)
+
+
+def _is_built_for_cuda(checkout: Checkout) -> bool:
+    """Whether a list asks for a build for CUDA (``jax[cuda12]``, ``jaxlib=0.4.14=*cuda*``)."""
+    return any("cuda" in line_of(checkout, item) for item in declared_packages(checkout))

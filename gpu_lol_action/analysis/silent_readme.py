@@ -1,0 +1,47 @@
+"""A README at the root that speaks of no card: alone it says little, and much beside what the programs do without one."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.domain.patterns import regex
+
+_CARD = regex(
+    r"(?<![A-Za-z])(?:GPUs?|CUDA|cuDNN|VRAM|TPUs?|NVIDIA|accelerators?|RTX|GTX|[AVHP]100s?|(?:\d{1,4}|graphics|video) cards?)(?![A-Za-z])|显卡|显存",
+    re.IGNORECASE,
+)
+LEAST_WORDS = 50
+# What only tells of another way, for readers who happen to have one.
+_IF_THERE = regex(
+    r"\b(?:if|assuming|when|provided|in case|unless)\b[^.\n]{0,30}\b(?:have|has|own|with|there is|available)\b[^.\n]{0,20}(?<![A-Za-z])GPUs?(?![A-Za-z])"
+    r"|(?<![A-Za-z])GPUs?(?![A-Za-z])[^.\n]{0,12}\b(?:is|are)\b[^.\n]{0,6}\bavailable\b"
+    r"|(?<![A-Za-z])GPUs? can (?:also )?(?:improve|speed|help|accelerate|make)\b",
+    re.IGNORECASE,
+)
+
+
+@remembered
+def silent_readme(checkout: Checkout) -> Source | None:
+    """Return the README at the root where none there says a word of a card; None where one does, and where none is of some length.
+
+    A page of few words says nothing of anything, so that its silence tells nothing.
+    """
+    readmes = root_readmes(checkout)
+    long = next((source for source in readmes if len(source.text.split(None, LEAST_WORDS)) > LEAST_WORDS), None)
+    return long if long is not None and not any(speaks_of_a_card(source.text) for source in readmes) else None
+
+
+def root_readmes(checkout: Checkout) -> tuple[Source, ...]:
+    """Return the READMEs at the root, in all their languages."""
+    documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))
+    return tuple(source for source in documents if source.depth == 0 and source.name.startswith("readme"))
+
+
+def speaks_of_a_card(text: str) -> bool:
+    """Whether a text speaks of a card that is used, and not only of one that a reader may have."""
+    if _CARD.search(text) is None:
+        return False
+    return any(_CARD.search(_IF_THERE.sub("", line)) for line in text.split("\n") if _CARD.search(line))
