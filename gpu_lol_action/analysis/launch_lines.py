@@ -11,12 +11,14 @@ from types import MappingProxyType
 from gpu_lol_action.analysis.azure_jobs import azure_lines, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.container_lines import container_lines, with_variables
+from gpu_lol_action.analysis.handed_words import with_handed
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_texts import is_open_text, one_value, with_kept_texts
 from gpu_lol_action.analysis.lost_marks import with_lost_marks
 from gpu_lol_action.analysis.moved_folders import moved
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.pipeline_stages import PIPELINES, stage_lines
+from gpu_lol_action.analysis.script_options import told_variables
 from gpu_lol_action.analysis.server_images import entry_point
 from gpu_lol_action.analysis.shell_arithmetic import computed, counted
 from gpu_lol_action.analysis.shell_branches import with_taken_branches
@@ -114,7 +116,8 @@ def substitute(text: str, variables: Mapping[str, str]) -> str:
     text = re.sub(r"\"?\$\{(\w+)\[[@*]\]\}\"?", lambda m: variables.get(m[1], ""), text, count=MAX_PUT)[:MAX_LINE]
     if "[" in text:
         text = _ITEM.sub(lambda m: _item(variables.get(m[1], ""), int(m[2])) or m[0], text, count=MAX_PUT)[:MAX_LINE]
-    return _PUT.sub(lambda m: variables.get(m[1] or m[2] or m[3], m[0]), text, count=MAX_PUT)[:MAX_LINE]
+    text = _PUT.sub(lambda m: variables.get(m[1] or m[2] or m[3], m[0]), text, count=MAX_PUT)[:MAX_LINE]
+    return with_handed(text, variables)[:MAX_LINE]
 
 
 def _item(words: str, place: int) -> str:
@@ -135,7 +138,7 @@ def _joined(
     is_each_alone: bool,
 ) -> Iterator[CommandLine]:
     """Yield lines with their continuations put together, their variables and folder kept; ``is_each_alone``: no line moves the next."""
-    variables: Mapping[str, str] = given
+    variables, told = given, told_variables(given)
     pending, start, folder, place = "", 0, outer, ""
     # What is still open where the file ends ends there, too: a last line may end with a backslash.
     for number, line, section in itertools.chain(raw, ((0, "", ""),)):
@@ -160,7 +163,8 @@ def _joined(
             # What is empty is set later, by the script's own options: it stays a name.
             position = _POSITION.fullmatch(found[2].strip("\"'"))
             is_open = position is not None and position[1] not in given
-            if found[2].strip("\"'") and not is_open and not is_fallback and len(variables) < MAX_VARIABLES:
+            is_said = is_fallback or found[1] in told
+            if found[2].strip("\"'") and not is_open and not is_said and len(variables) < MAX_VARIABLES:
                 before = f"{variables.get(found[1], '')} " if _ADDS.match(joined) else ""
                 put = before + substitute(found[2].strip("\"'").replace('\\"', '"'), variables).strip()
                 variables = {**variables, found[1]: put.strip()[:MAX_VALUE]}
