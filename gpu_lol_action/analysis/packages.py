@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.local_projects import setup_findings
 from gpu_lol_action.analysis.older_releases import with_older_releases
 from gpu_lol_action.analysis.package_files import Declared, package_name, unique
 from gpu_lol_action.analysis.package_indexes import index_findings
+from gpu_lol_action.analysis.paired_releases import with_paired_releases
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_version import KNOWN, python_wishes
 from gpu_lol_action.analysis.runs import further_runs, primary_run
@@ -76,7 +77,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     found += [*ninja_finding(checkout, run, known), *build_findings(checkout, run, known)]
     found += silent_packages(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"], own)
     found = with_older_keras(checkout, run, with_tensorflow_one(checkout, run, found))
-    found = with_older_releases(checkout, run, found)
+    found = with_paired_releases(with_older_releases(checkout, run, found))
     found += glued_findings([source for source, _ in lists_of(checkout).projects])
     found += setup_findings(checkout, run)
     found += system_findings(found)

@@ -120,7 +120,7 @@ def test_setup_cfg(checkout: Build) -> None:
 def test_environment_yml_gets_pips_names(checkout: Build) -> None:
     text = "dependencies:\n  - python=3.8.5\n  - pip\n  - cudatoolkit=11.3\n  - pytorch=1.11.0\n  - conda-forge::opencv\n  - pip:\n    - kornia==0.6\n    - -e .\n"
     tree = checkout({"environment.yml": text})
-    assert found(tree) == ["torch==1.11.0", "opencv-python-headless", "kornia==0.6"]
+    assert found(tree) == ["torch==1.11.0", "opencv-python-headless", "kornia==0.6", "numpy<2"]
     assert [f.value for f in packages.detect(tree) if f.field == "environment.python_version"] == ["3.8.5"]
 
 

@@ -130,7 +130,7 @@ def test_extras_behind_the_plain_name_and_menus_of_them_are_offers(
 @pytest.mark.parametrize(
     ("heading", "items", "expected"),
     [
-        ("Requirements", "- python>=3.8\n- torch==2.2.2\n* `einops==0.7.0`\n- **numpy >= 1.20**\n- CUDA >= 11\n", {"torch==2.2.2", "einops==0.7.0", "numpy>=1.20"}),
+        ("Requirements", "- python>=3.8\n- torch==2.2.2\n* `einops==0.7.0`\n- **numpy >= 1.20**\n- CUDA >= 11\n", {"torch==2.2.2", "einops==0.7.0", "numpy>=1.20,<2"}),
         ("Prerequisites", "- PyTorch == 1.13.1\n- nobody-knows==1.0\n", {"torch==1.13.1", "einops"}),
         ("Results", "- torch==2.2.2\n", {"torch", "einops"}),
         ("Requirements", "- torch==2.2.2 is faster\n", {"torch", "einops"}),
