@@ -37,6 +37,12 @@ def test_a_script_without_options_takes_none(script: str) -> None:
     assert set_by_options(script, ["--lr", "1"]) is None
 
 
+def test_letters_set_them_as_well() -> None:
+    script = 'GPU=8\nwhile getopts "g:c:h" opt; do\n  case $opt in\n    g)\n      GPU=$OPTARG\n      ;;\n    c) CONFIG="$OPTARG";;\n  esac\ndone\n'
+    found = dict(set_by_options(script, ["-g", "4", "-c", "small"]) or {})
+    assert (found["GPU"], found["CONFIG"]) == ("4", "small")
+
+
 def test_the_program_is_started_with_them(checkout: Build) -> None:
     readme = "```\nbash run.sh --lr 1e-4 \\\n  -g 2 --model=meta-llama/Llama-2-7b-hf\nbash run.sh\n```\n"
     tree = checkout({"run.sh": SCRIPT, "train.py": "import torch\n", "README.md": readme})
