@@ -49,3 +49,10 @@ def test_the_program_is_started_with_them(checkout: Build) -> None:
     first, second = launch_commands(tree)
     assert (first.processes, first.options["lr"], first.options["model"]) == (2, "1e-4", "meta-llama/Llama-2-7b-hf")
     assert (first.options["use_lora"], second.processes, second.options["lr"]) == ("false", 8, "1e-6")
+
+
+def test_a_letter_that_is_not_given_leaves_what_the_script_starts_with(checkout: Build) -> None:
+    script = 'GPU=4\nwhile getopts "g:c:" opt; do\n  case $opt in\n    g)\n      GPU=$OPTARG\n      ;;\n    c)\n      CONFIG="${OPTARG}"\n      ;;\n  esac\ndone\ntorchrun --nproc_per_node=$GPU train.py --model $CONFIG\n'
+    tree = checkout({"run.sh": script, "train.py": "import torch\n", "README.md": "```\nsh run.sh -c small\n```\n"})
+    (command,) = launch_commands(tree)
+    assert (command.processes, command.options["model"]) == (4, "small")
