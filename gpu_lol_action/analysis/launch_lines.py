@@ -49,7 +49,9 @@ _ADDS = regex(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
 _TARGET = regex(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
 _ITEM = regex(r"\$\{(\w+)\[(\d{1,2})\]\}")
 _PUT = regex(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
-_POSITION = regex(r"\$\{?(\d)\}?")  # what the caller gives: where nobody does, the script's own fallback stands
+_POSITION = regex(
+    r"\$\{?(\d|OPTARG)(?:#[^}]{0,20})?\}?"
+)  # what the caller gives: where nobody does, the script's own fallback stands
 # `(env) user@host:~/project$ `, `(env)[project]$ `: what a terminal shows before a command.
 _PROMPT = regex(
     r"^(?:\([\w.-]{1,30}\)\s?(?:\[[^\]\n]{1,40}\])?\s?[\w.@:~/-]{0,60}|[\w.-]{1,30}@[\w.-]{1,40}:[\w~/.-]{0,60})[$#]\s+(?=\S)"

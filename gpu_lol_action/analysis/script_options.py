@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.option_words import split_options
@@ -13,12 +14,17 @@ TOLD = "#told"
 MOST_OPTIONS = 120
 _MARK = "\x1f"
 _LOOP = regex(
-    r"\b(?:while|until)\b[^\n]{0,120}(?:\$#|\$\{?#|\$\{?1|:\s*;|true)|\bfor\s+\w+\s+in\s+\"?\$@|\bfor\s+\w+\s*(?:;|\n)\s*do\b"
+    r"\b(?:while|until)\b[^\n]{0,120}(?:\$#|\$\{?#|\$\{?1|:\s{0,8};|true|getopts)"
+    r"|\bfor\s{1,8}\w{1,40}(?:\s{1,8}in\s{1,8}\"?\$@|\s{0,8}(?:;|\n)\s{0,8}do\b)"
 )
 _NAME = r"-{1,2}[A-Za-z][\w-]{0,60}"
 _TAKES = regex(
-    rf"(?:^|[\s;(])({_NAME}(?:\s?\|\s?{_NAME}){{0,3}})(?:=\*)?\)\s{{0,80}}(?:export\s+|local\s+)?([A-Za-z_]\w{{0,60}})="
+    rf"(?:^|[\s;(])({_NAME}(?:\s?\|\s?{_NAME}){{0,3}})(?:=\*)?\)\s{{0,80}}(?:export\s{{1,8}}|local\s{{1,8}})?([A-Za-z_]\w{{0,60}})="
     r"(?:[\"']?\$(?:\{?2\b|\{(?:1|\w{1,20})#)|[\"']?(true|True|1|yes|--?[\w-]{1,60})[\"']?\s{0,40}(?:;|\n))"
+)
+# `while getopts "g:c:" opt; do case $opt in g) GPUS=$OPTARG ;;`
+_TAKES_LETTER = regex(
+    r"(?:^|[\s;(])([A-Za-z])\)\s{0,80}(?:export\s{1,8}|local\s{1,8})?([A-Za-z_]\w{0,60})=[\"']?\$\{?OPTARG\b"
 )
 
 
@@ -29,16 +35,19 @@ def set_by_options(script: str, words: Sequence[str]) -> Mapping[str, str] | Non
     """
     if "case" not in script or not _LOOP.search(script):
         return None
-    takes = [found for found, _ in zip(_TAKES.finditer(script), range(MOST_OPTIONS), strict=False)]
+    takes = [(take[1], take[2], take[3]) for take in itertools.islice(_TAKES.finditer(script), MOST_OPTIONS)]
+    if "getopts" in script:
+        letters = itertools.islice(_TAKES_LETTER.finditer(script), MOST_OPTIONS)
+        takes += [(take[1], take[2], "") for take in letters]
     if not takes:
         return None
     options, _ = split_options(words)
     found: dict[str, str] = {}
-    for take in takes:
-        names = (name.strip().lstrip("-").replace("-", "_") for name in take[1].split("|"))
-        said = next((options[name] for name in names if name in options), None)
+    for names, variable, value in takes:
+        each = (name.strip().lstrip("-").replace("-", "_") for name in names.split("|"))
+        said = next((options[name] for name in each if name in options), None)
         if said is not None and not is_left_open(said[:200]):
-            found.setdefault(take[2], take[3] or said)
+            found.setdefault(variable, value or said)
     return {**found, TOLD: _MARK.join(found)} if found else {}
 
 

@@ -37,9 +37,22 @@ def test_a_script_without_options_takes_none(script: str) -> None:
     assert set_by_options(script, ["--lr", "1"]) is None
 
 
+def test_letters_set_them_as_well() -> None:
+    script = 'GPU=8\nwhile getopts "g:c:h" opt; do\n  case $opt in\n    g)\n      GPU=$OPTARG\n      ;;\n    c) CONFIG="$OPTARG";;\n  esac\ndone\n'
+    found = dict(set_by_options(script, ["-g", "4", "-c", "small"]) or {})
+    assert (found["GPU"], found["CONFIG"]) == ("4", "small")
+
+
 def test_the_program_is_started_with_them(checkout: Build) -> None:
     readme = "```\nbash run.sh --lr 1e-4 \\\n  -g 2 --model=meta-llama/Llama-2-7b-hf\nbash run.sh\n```\n"
     tree = checkout({"run.sh": SCRIPT, "train.py": "import torch\n", "README.md": readme})
     first, second = launch_commands(tree)
     assert (first.processes, first.options["lr"], first.options["model"]) == (2, "1e-4", "meta-llama/Llama-2-7b-hf")
     assert (first.options["use_lora"], second.processes, second.options["lr"]) == ("false", 8, "1e-6")
+
+
+def test_a_letter_that_is_not_given_leaves_what_the_script_starts_with(checkout: Build) -> None:
+    script = 'GPU=4\nwhile getopts "g:c:" opt; do\n  case $opt in\n    g)\n      GPU=$OPTARG\n      ;;\n    c)\n      CONFIG="${OPTARG}"\n      ;;\n  esac\ndone\ntorchrun --nproc_per_node=$GPU train.py --model $CONFIG\n'
+    tree = checkout({"run.sh": script, "train.py": "import torch\n", "README.md": "```\nsh run.sh -c small\n```\n"})
+    (command,) = launch_commands(tree)
+    assert (command.processes, command.options["model"]) == (4, "small")
