@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.gpu_extras import declared_at_root
 from gpu_lol_action.analysis.gpu_libraries import GPU_PACKAGES
 from gpu_lol_action.analysis.import_graph import imported_unguarded
 from gpu_lol_action.analysis.install_commands import read_install_commands
+from gpu_lol_action.analysis.node_packs import pack_of
 from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.shown_programs import is_shown
@@ -44,9 +45,9 @@ def _is_shown_to_compute(checkout: Checkout, run: Run, script: Source) -> bool:
 
 @remembered
 def few_import(checkout: Checkout) -> bool:
-    """Whether of several programs and lessons few import a library for a card whatever happens."""
+    """Whether of several programs and lessons few import a library for a card whatever happens; of what extends a host on a card none need."""
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
-    if len(programs) < LEAST_PROGRAMS:
+    if len(programs) < LEAST_PROGRAMS or pack_of(checkout) is not None or any(map(_extends_a_host, programs)):
         return False
     found = 0
     for source in programs:
@@ -54,6 +55,11 @@ def few_import(checkout: Checkout) -> bool:
         if found >= FEW * len(programs):
             return False
     return True
+
+
+def _extends_a_host(source: Source) -> bool:
+    """Whether a module is loaded by a page for diffusion models (A1111's), which has the card and the libraries."""
+    return source.mentions("script_callbacks") or source.mentions("modules.scripts")
 
 
 def _imports(source: Source) -> bool:

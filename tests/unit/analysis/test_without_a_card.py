@@ -49,6 +49,17 @@ def test_what_a_project_requires_does_without(checkout: Build, files: Mapping[st
     assert workload(checkout, files) == expected
 
 
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("__init__.py", "NODE_CLASS_MAPPINGS = {}\n"),
+        ("scripts/page.py", "from modules import script_callbacks\n"),
+    ],
+)
+def test_what_extends_a_host_computes_on_its_card(checkout: Build, path: str, text: str) -> None:
+    assert workload(checkout, {**library(LONG), path: text}) == "training"
+
+
 @pytest.mark.parametrize(("plain", "expected"), [(8, "cpu-only"), (0, "interactive")])
 def test_nothing_is_started_and_few_import_it(checkout: Build, plain: int, expected: str) -> None:
     modules = {f"tool/part{number}.py": PLAIN for number in range(plain)}
