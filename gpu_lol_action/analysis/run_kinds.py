@@ -74,6 +74,9 @@ _TRIES_INSTALLATION = regex(
 _NAMES_EXPERIMENT = ("experiment", "experiments", "exp")
 
 
+_EVALUATORS = frozenset({"lm_eval", "lm-eval", "lighteval", "evalplus"})  # tools that measure models
+
+
 def is_beside(run: Run) -> bool:
     """Whether a run is a step beside the work: by what it starts, its script's name, its options, or its section."""
     command = run.command
@@ -83,7 +86,7 @@ def is_beside(run: Run) -> bool:
         return bool(run.script and _BESIDE.search(_stem(run.script.path)))
     if _BESIDE_OPTIONS & {key.lower() for key, value in command.options.items() if value.lower() not in {"false", "0"}}:
         return True
-    if only_judges(command):
+    if only_judges(command) or command.tool.partition(".")[0] in _EVALUATORS:
         return True
     if "do_train" not in command.options and {"do_eval", "do_predict"} & command.options.keys():
         return True

@@ -7,6 +7,7 @@ import pytest
 from gpu_lol_action.analysis.assemble import analyze, detect_all
 from gpu_lol_action.analysis.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.python_code import read_python
+from gpu_lol_action.analysis.runs import primary_run
 from tests.unit.analysis.conftest import Build
 
 
@@ -77,3 +78,15 @@ def test_what_evaluates_or_wraps_a_model_loads_it(checkout: Build, files: dict[s
     analysis = analyze(checkout(files))
     assert next((f.value for f in analysis.findings if f.field == "model.id"), None) == model
     assert bool(analysis.spec.hardware.gpu_count) is (model is not None)
+
+
+def test_what_measures_a_model_comes_behind_what_trains_one(checkout: Build) -> None:
+    files = {
+        "README.md": "# N\n## Evaluation\n```\nbash eval/run.sh\n```\n## Training\n```\nbash scripts/<7b|14b>.sh\n```\n",
+        "eval/run.sh": "evalplus.codegen --model a/b --dataset humaneval\n",
+        "scripts/7b.sh": "python train.py --lr 1e-6\n",
+        "train.py": "import torch\nloss.backward()\noptimizer.step()\n",
+    }
+    run = primary_run(checkout(files))
+    assert run is not None
+    assert run.behavior is Behavior.TRAINS
