@@ -125,7 +125,7 @@ def _trains_tokenizer(script: Source) -> bool:
 
 # Services that an agent or a training asks for what it does not know: its search engine, its sandbox, its judge.
 _SIDE_SERVICE = regex(
-    r"(?:^|[_.-])(?:retriev\w{1,4}|search|sandbox|rag|embedding|judge|verifier)_?(?:serv(?:er|e|ice|ing)|api|launch)(?=$|[_.-])"
+    r"(?:^|[_.-])(?:retriev\w{1,4}|search|sandbox|rag|embedding|judge|verifier|mcp)_?(?:serv(?:er|e|ice|ing)|api|launch)(?=$|[_.-])"
     r"|\.controller$"  # it only tells a page which worker has the model
     r"|(?:^|[_.-])(?:build_?)?index(?:er|_builder)?(?=$|[_.-])",
     re.IGNORECASE,
