@@ -24,11 +24,11 @@ from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.request import Command
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.estimation.compatibility import image_refusal
+from gpu_lol_action.estimation.older_images import runs_on_older_cards_only
 from gpu_lol_action.pricing.throughput import Work, throughput
 
 # Clouds whose machines SkyPilot 0.14.1 can rent as spot (facts: Cloud._unsupported_features_for_resources).
 CLOUDS_WITH_SPOT = frozenset({"runpod", "vast", "aws", "gcp", "azure", "nebius", "verda"})
-
 # Of these the catalog shows no spot price that is one (RunPod repeats the price, Vast writes 0.00), though they rent spot
 # machines. On the others a machine without a spot price is not rented so.
 CLOUDS_WITHOUT_SPOT_PRICE = frozenset({"runpod", "vast"})
@@ -39,7 +39,7 @@ CLOUDS_WITHOUT_IMAGES = frozenset({"shadeform", "primeintellect", "verda", "hype
 # Clouds whose machines come with the disk they have: SkyPilot asks for no size there.
 CLOUDS_WITH_FIXED_DISK = frozenset({"lambda"})
 
-# Below compute capability 8.0 there is no bf16 and no FlashAttention 2: such cards are taken only when named.
+# Below compute capability 8.0 there is no bf16 and no FlashAttention 2: such cards are taken only when named, or for images of their day.
 MIN_CAPABILITY = (8, 0)
 
 # Memory asked of a card when neither file nor code says any: the smallest card that is rented today has 16 GB.
@@ -207,7 +207,8 @@ def _unnamed_refusal(card: Accelerator, wanted: Requirement) -> str:
         return "no NVIDIA card: CUDA images and packages do not run there"
     if wanted.precision.startswith("fp8") and not card.has_fp8:
         return f"{card.architecture} has no fp8, in which the code computes"
-    if (card.compute_capability or (0, 0)) < MIN_CAPABILITY:
+    is_older = (card.compute_capability or (0, 0)) < MIN_CAPABILITY
+    if is_older and not runs_on_older_cards_only(wanted.base_image or "", MIN_CAPABILITY):
         return f"{card.architecture} has no bf16 and no FlashAttention 2; name the card to take it"
     return ""
 

@@ -83,7 +83,9 @@ def test_a_server_of_another_section_is_a_run(checkout: Build) -> None:
     assert entry(checkout(files))[0] == "python server.py"
 
 
-@pytest.mark.parametrize("name", ["retriever_serving.py", "search_server.py", "index_builder.py", "build_index.py", "mcp_server.py"])
+@pytest.mark.parametrize(
+    "name", ["retriever_serving.py", "search_server.py", "index_builder.py", "build_index.py", "mcp_server.py"]
+)
 def test_what_an_agent_asks_is_beside_the_work(checkout: Build, name: str) -> None:
     readme = (
         f"# Search\n## Run it\n```bash\npython {name} --port 1\n```\n## Train\n```bash\npython learn/train.py\n```\n"

@@ -168,6 +168,21 @@ def test_what_the_code_computes_in_counts_for_the_card() -> None:
     assert "Volta has no bf16, in which the code computes" in named.best.why
 
 
+@pytest.mark.parametrize(
+    ("image", "is_taken"),
+    [
+        ("pytorch/pytorch:1.6.0-cuda10.1-cudnn7-devel", True),  # no newer card runs it
+        ("pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime", False),
+        ("acme/unknown:1", False),
+        (None, False),
+    ],
+)
+def test_an_older_card_is_taken_unnamed_for_an_image_of_its_day(image: str | None, is_taken: bool) -> None:
+    found = ladder(need(12, base_image=image))
+    taken = {candidate.offer.accelerator for candidate in found.candidates}
+    assert ("V100" in taken) is is_taken
+
+
 def test_clouds_without_images_and_with_a_disk_of_their_own_are_told_apart() -> None:
     assert "no container images" in reason(ladder(need(40, clouds=("verda",))), "verda", "A100-80GB:1")
     assert ladder(need(70, clouds=("verda",), base_image=None)).best is not None
