@@ -18,7 +18,7 @@ from gpu_lol_action.analysis.project_files import is_development
 from gpu_lol_action.analysis.python_code import Import
 from gpu_lol_action.domain.patterns import regex
 
-MAX_LOADED = 250
+MAX_LOADED = 100
 MAX_SHOWN = 12
 MAX_README = 60_000  # characters that are looked through
 _SHOWN = regex(r"(?m)^\s{0,8}(?:>>> )?(?:from ([\w.]{1,80}) import (\w{1,40})|import ([\w.]{1,80}))")
@@ -26,7 +26,7 @@ _SHOWN = regex(r"(?m)^\s{0,8}(?:>>> )?(?:from ([\w.]{1,80}) import (\w{1,40})|im
 
 @remembered
 def loaded_modules(checkout: Checkout, script: Source) -> tuple[Source, ...]:
-    """Return a program and the files of this checkout that are loaded with it, the nearest first; at most 250.
+    """Return a program and the files of this checkout that are loaded with it, the nearest first; at most 100.
 
     Whatever happens, or when one of the program's own functions is called.
     """

@@ -29,6 +29,8 @@ _KERAS = {"xception": "legacy_xception", "inceptionv3": "inception_v3", "densene
 _SEGMENTERS = frozenset({"Unet", "UnetPlusPlus", "FPN", "PSPNet", "DeepLabV3", "DeepLabV3Plus", "Linknet", "MAnet", "PAN", "UNet", "AttentionUnet",
                          "SegResNet", "DynUNet", "UNETR", "SwinUNETR", "BasicUNet"})  # fmt: skip
 _VOLUMES = frozenset({"DynUNet", "UNETR", "SwinUNETR", "SegResNet", "BasicUNet", "VNet"})
+_NUMBERED = re.compile(r"\d|net$").search  # what the libraries' names are made of
+SHORT = 3  # letters of a word that names no network
 MAX_CALLS = 20_002  # that are looked at for networks, of all programs of a run together
 _NETWORK_KEYS = frozenset(
     {"arch", "backbone", "model", "model_name", "encoder", "encoder_name", "net", "network", "weights", "cfg"}
@@ -85,8 +87,14 @@ def _networks_of(source: Source) -> tuple[tuple[int, Call, str], ...]:
     named = (
         (place, call, _network_of(code, call, libraries, imports_networks=imports_networks))
         for place, call in enumerate(code.calls)
+        if _may_build(call.last)
     )
     return tuple((place, call, name) for place, call, name in named if name is not None)
+
+
+def _may_build(last: str) -> bool:
+    """Whether a function's name is one that may stand for a network: a small word may be any function, or an instance that is called."""
+    return last in _BY_NAME or last in _SEGMENTERS or (len(last) > SHORT and _NUMBERED(last.lower()) is not None)
 
 
 def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, imports_networks: bool) -> str | None:
@@ -103,13 +111,7 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
     if last in _SEGMENTERS and (is_library or imports_networks):
         return "unet3d-128" if last in _VOLUMES else _segmenter(call)
     bare = last.lower()
-    # A small word may be any function, or an instance that is called: only what the library's names are made of counts.
-    if (
-        not (is_library or imports_networks)
-        or not re.search(r"\d|net$", bare)
-        or len(bare) < 4
-        or bare in {"unet", "net"}
-    ):
+    if not (is_library or imports_networks) or bare == "unet":
         return None
     network = find_network(_KERAS.get(bare, bare))
     return network.name if network is not None and network.family not in {"unet", "dit", "audio"} else None

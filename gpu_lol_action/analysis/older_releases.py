@@ -19,7 +19,7 @@ from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
-MAX_MODULES = 150
+MAX_MODULES = 60
 _OPEN = regex(
     r"([A-Za-z0-9][\w.-]{0,60}(?:\[[\w,-]{1,60}\])?)\s{0,3}(?:(>=|>|~=)\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.]{0,20})?"
 )
@@ -93,8 +93,8 @@ def taken_out(checkout: Checkout, run: Run | None) -> Mapping[str, Gone]:
 
 @remembered
 def _sources_of(checkout: Checkout, script: Source) -> tuple[Source, ...]:
-    reached = {*imported_unguarded(checkout, script), *loaded_modules(checkout, script)}
-    return tuple(sorted(reached, key=lambda source: (source is not script, source.path)))[:MAX_MODULES]
+    near = sorted(imported_unguarded(checkout, script), key=lambda source: (source is not script, source.path))
+    return tuple(dict.fromkeys((*loaded_modules(checkout, script)[:MAX_MODULES], *near)))[:MAX_MODULES]
 
 
 def _sources(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
