@@ -21,7 +21,7 @@ GPU_MODULES = frozenset({
     "facenet_pytorch", "pytorch_tabnet", "pytorch_forecasting", "pykeen", "recbole", "torchrec", "transformer_lens", "nnsight",
     "sae_lens", "lm_eval", "mlc_llm", "comfy", "isaacgym", "isaaclab", "brax", "nnunetv2", "cellpose", "esm", "openfold", "torchdrug",
     "nerfacc", "kaolin", "trlx", "mergekit", "hqq", "aqlm", "causal_conv1d", "fla", "flashinfer", "exllama", "open_clip_train", "pycuda",
-    "FlagEmbedding", "ragatouille", "colbert", "torchtext", "pyannote", "controlnet_aux", "compel", "k_diffusion",
+    "determined", "FlagEmbedding", "ragatouille", "colbert", "torchtext", "pyannote", "controlnet_aux", "compel", "k_diffusion",
 })  # fmt: skip
 """Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here."""
 
@@ -31,7 +31,8 @@ GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
     "sentence-transformers", "faster-whisper", "stable-baselines3", "mamba-ssm", "segment-anything", "ms-swift",
 }  # fmt: skip
 
-# Parts of a library that need another one: Ray's on language models are vLLM's, ModelScope's pipelines run PyTorch's models.
+# Parts of a library that need another one: Ray's on language models are vLLM's, ModelScope's pipelines run PyTorch's models, ART's
+# local backend trains with Unsloth.
 BROUGHT: Mapping[str, str] = {
     **dict.fromkeys(("ray.data.llm", "ray.serve.llm", "ray.llm"), "vllm"),
     **dict.fromkeys(
@@ -45,5 +46,6 @@ BROUGHT: Mapping[str, str] = {
         ),
         "torch",
     ),
+    "art.local": "unsloth",
     **dict.fromkeys(("horovod.tensorflow", "horovod.keras", "ray.train.tensorflow"), "tensorflow"),
 }

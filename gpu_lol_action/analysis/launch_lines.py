@@ -11,6 +11,7 @@ from types import MappingProxyType
 from gpu_lol_action.analysis.azure_jobs import azure_lines, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.container_lines import container_lines, with_variables
+from gpu_lol_action.analysis.determined_jobs import determined_lines, is_determined
 from gpu_lol_action.analysis.handed_words import with_handed
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_texts import is_open_text, one_value, with_kept_texts
@@ -250,6 +251,9 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
         return
     if is_azure_job(source.text):
         yield from azure_lines(source)
+        return
+    if is_determined(source.text):
+        yield from determined_lines(source)
         return
     if re.search(r"^(?:services|kind|spec):", source.text, re.MULTILINE):
         yield from container_lines(source, lambda text: substitute(text, NOTHING))

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from gpu_lol_action.analysis.python_code import Call, PythonCode
 
 TRAINS: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "art": ("TrainableModel",),
     "axolotl": ("do_cli", "do_train", "train"),
     "equinox": ("filter_grad", "filter_value_and_grad"),
     "mmengine": ("from_cfg",),

@@ -48,6 +48,7 @@ _PUTS_ON = (
     "get_reft_model",
     "FastLanguageModel.get_peft_model",
     "prepare_model_for_kbit_training",
+    "TrainableModel",  # of ART, which trains adapters
 )
 _LOADS = ("from_pretrained", "create_model", "get_model", "SentenceTransformer", "CrossEncoder", "SparseEncoder")
 _HANDED = regex(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s+and\b)")

@@ -45,6 +45,7 @@ _SHORT_NAMES = {
     "gpt2-xl": "openai-community/gpt2-xl", "gpt2-xlarge": "openai-community/gpt2-xl", "gpt2-base": "openai-community/gpt2", "bert-base-uncased": "google-bert/bert-base-uncased",
     "roberta-base": "FacebookAI/roberta-base", "t5-small": "google-t5/t5-small", "t5-base": "google-t5/t5-base",
     "decapoda-research/llama-7b-hf": "huggyllama/llama-7b",
+    "TinyLlama/TinyLlama_v1.1": "TinyLlama/TinyLlama-1.1B-Chat-v1.0", "LnL-AI/dbrx-base-converted-v2": "databricks/dbrx-instruct",
 }  # fmt: skip
 
 
