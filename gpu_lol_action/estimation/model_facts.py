@@ -18,7 +18,7 @@ from gpu_lol_action.estimation.tuned_names import known_part
 
 # What quantizers, trainers and mirrors add to a model's name without changing its size.
 _SUFFIXES = regex(
-    r"(?:-(?:hf|chat|instruct|it|base|bnb-4bit|unsloth-bnb-4bit|unsloth|gptq(?:-int[48])?|awq|gguf|fp8|fp16|bf16|int4|int8|4bit|8bit|delta))+$",
+    r"(?:-(?:hf|chat|instruct|thinking|it|base|bnb-4bit|unsloth-bnb-4bit|unsloth|gptq(?:-int[48])?|awq|gguf|fp8|fp16|bf16|int4|int8|4bit|8bit|delta))+$",
     re.IGNORECASE,
 )
 _SIZE = regex(r"(?:^|[-_/. x])(\d{1,4}(?:[._]\d{1,3})?)\s?([bm])(?=$|[-_./ ])", re.IGNORECASE)
@@ -45,7 +45,11 @@ _SHORT_NAMES = {
     "gpt2-xl": "openai-community/gpt2-xl", "gpt2-xlarge": "openai-community/gpt2-xl", "gpt2-base": "openai-community/gpt2", "bert-base-uncased": "google-bert/bert-base-uncased",
     "roberta-base": "FacebookAI/roberta-base", "t5-small": "google-t5/t5-small", "t5-base": "google-t5/t5-base",
     "decapoda-research/llama-7b-hf": "huggyllama/llama-7b",
-    "TinyLlama/TinyLlama_v1.1": "TinyLlama/TinyLlama-1.1B-Chat-v1.0", "LnL-AI/dbrx-base-converted-v2": "databricks/dbrx-instruct",
+    "tinyllama/tinyllama_v1.1": "TinyLlama/TinyLlama-1.1B-Chat-v1.0", "lnl-ai/dbrx-base-converted-v2": "databricks/dbrx-instruct",
+    "ai21labs/ai21-jamba-1.5-mini": "ai21labs/Jamba-v0.1", "nanonets/nanonets-ocr-s": "Qwen/Qwen2.5-VL-3B-Instruct",
+    "reducto/rolmocr": "Qwen/Qwen2.5-VL-7B-Instruct", "vidore/colqwen2-v1.0": "Qwen/Qwen2-VL-2B-Instruct",
+    "amazon/mistrallite": "mistralai/Mistral-7B-v0.1", "prosusai/finbert": "google-bert/bert-base-uncased",
+    "dmis-lab/biobert-v1.1": "google-bert/bert-base-uncased", "llm360/amber": "huggyllama/llama-7b",
 }  # fmt: skip
 
 
