@@ -13,6 +13,8 @@ from gpu_lol_action.domain.patterns import regex
 
 _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "grad_cp",
                   "enable_activation_checkpointing", "gradient_checkpointing_enable", "enable_gradient_checkpointing")  # fmt: skip
+# Words that say how instead of only that: axolotl's, Unsloth's, torchtitan's.
+_KINDS_OF_IT = frozenset({"unsloth", "full", "offload", "offload_disk", "whole_layer"})
 # Trainers that switch checkpointing on unless told otherwise; LLaMA-Factory is also known by its `finetuning_type`.
 _CHECKPOINTING_TOOLS = frozenset({"swift", "llamafactory-cli", "xtuner"})
 _CHECKPOINTING_PROGRAMS = ("swift/cli/", "swift.cli.")  # what these tools start, started by a launcher
@@ -34,7 +36,7 @@ def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | No
     """Return whether activations are computed again in the backward pass; None where nothing says."""
     found = look_up(scope, _CHECKPOINTING)
     if found is not None:
-        on = is_on(found) or found.text.lower() in {"unsloth", "full"}
+        on = is_on(found) or found.text.lower() in _KINDS_OF_IT
         state = "on" if on else "off"
         return Finding(
             "training.gradient_checkpointing",
