@@ -6,6 +6,7 @@ is about that block and no other. Of a table of models and methods, the row is m
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 
@@ -30,6 +31,7 @@ MAX_LINES = 4000
 LINES_BETWEEN = 4
 MAX_GOES_ON = 40  # lines over which one command goes on
 MAX_VALUES = 400
+LINES_OF_REMARKS = 6
 _NAMED = r"(?:commands?|configurations?|configs?|scripts?|settings?|examples?|recipes?|demos?|code|snippet|run)"
 _ABOVE = regex(
     rf"\b(?:this|the\s+(?:default|above))\s+(?:\w{{1,20}}\s+){{0,2}}{_NAMED}\b|\b{_NAMED}\s+above\b", re.IGNORECASE
@@ -59,6 +61,7 @@ def about_run(documents: Iterable[Source], run: Run | None, stated: Iterable[Fin
         section = {number for start in own for number in numbers & set(_section(source, start))}
         pointing = {number for number in numbers if any(line in _pointers(source).get(number, ()) for line in own)}
         pointing |= numbers & {number for line in own for number in _lines_of_command(source, line)}
+        pointing |= numbers & {number for line in own for number in _remarks_above(source, line)}
         # In another document a number (a picture's side) may be of anything; there names count.
         telling = words if own else frozenset(word for word in words if not word.replace(".", "").isdigit())
         rows = numbers & {row.line for row in rows_meant(_figures(source), telling)}
@@ -84,6 +87,13 @@ def _lines_of_command(source: Source, first: int) -> range:
     while last < len(lines) and lines[last - 1].rstrip().endswith("\\"):
         last += 1
     return range(first, last + 1)
+
+
+def _remarks_above(source: Source, first: int) -> range:
+    """Return the remarks right above a command, in its block of code: ``# QLoRA (1x48GB @ ~24GiB)``; one that is put out is none."""
+    lines = [line.strip() for line in source.text.split("\n")[: min(MAX_LINES, first - 1)][-LINES_OF_REMARKS:]]
+    remarks = list(itertools.takewhile(lambda line: line.startswith("# ") and " #" not in line, reversed(lines)))
+    return range(first - len(remarks), first)
 
 
 @remembered

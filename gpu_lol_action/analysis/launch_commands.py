@@ -42,7 +42,7 @@ from gpu_lol_action.analysis.server_images import put_entry_points
 from gpu_lol_action.analysis.shell_defaults import exported, handed_places, is_left_open
 from gpu_lol_action.analysis.sourced_scripts import sourcing
 from gpu_lol_action.analysis.texts import without_comment
-from gpu_lol_action.analysis.wrapped_commands import wrapped
+from gpu_lol_action.analysis.wrapped_commands import working_part, wrapped
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -185,7 +185,7 @@ def parse_command(
         own |= before
     if not words or starts_nothing(words):
         return None
-    asked, words = wrapped(words) or (None, words)
+    asked, words = wrapped(words) or (None, working_part(words, scripts))
     module = scripts.get(words[0]) if len(words) > 1 or runner else None  # a name alone may be but a word
     tool, rest = ("python", [module, *words[1:]]) if module else tool_of(words)
     if tool is None:

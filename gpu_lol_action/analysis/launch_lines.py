@@ -60,7 +60,9 @@ _PROMPT = regex(
 _IN_NOTEBOOK = regex(r"(?:[ \t]+pass  |[\w, ]+ = None  )?#(?:!|%(?=run))(.*)")
 _SHELL = regex(r"(?:/bin/)?(?:ba|z)?sh\s+-c\s+\"([^\"]+)\"")
 _PIPED = regex(r"(\$\([\w./-]+)[^()|`]{0,200}(?:\|[^()|`]{1,200})+\)")
-_BETWEEN_COMMANDS = regex(r"&&|\|\||;|(?<!\|)(?:(?<=\s)\|(?!\|)|\|(?=\s|tee\b))")  # not in "task|shots"
+_BETWEEN_COMMANDS = regex(
+    r"&&|\|\||;|(?<=\s&)(?=\s+\S)|(?<!\|)(?:(?<=\s)\|(?!\|)|\|(?=\s|tee\b))"
+)  # not in "task|shots"; an "&" stays with what it sends behind
 _CONTROL = regex(r"^(?:do|then|else)\s+")
 
 

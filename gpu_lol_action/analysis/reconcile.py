@@ -214,8 +214,10 @@ def _middle_of_table(asked: Sequence[Statement]) -> Statement | None:
 
 def headline(stated: Iterable[Statement]) -> Statement | None:
     """Return the statement to go by where nothing was computed: what is demanded, then asked for, then the card used most."""
-    # What no card holds is the need of several, or of models that few can have.
-    said = [s for s in stated if s.memory_gib <= LARGEST_CARD_GIB]
+    # What no card holds is the need of several, or of models that few can have; a card that is ordered is had.
+    said = [
+        s for s in stated if s.memory_gib <= LARGEST_CARD_GIB or (s.is_card and s.finding.confidence is Confidence.HIGH)
+    ]
     said = _pointing([s for s in said if s.rank < 2] or said)
     # "8x A100 80GB" says which card was used, and no more is demanded by its size than by its name.
     said = [s for s in said if s.is_card or s.finding.confidence is Confidence.HIGH or not _is_of_card(s, said)]
