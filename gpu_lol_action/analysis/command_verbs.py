@@ -33,7 +33,7 @@ _SERVING_MODE = regex(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?
 _JUDGES = regex(r"tests?|testing|eval\w*|val|valid\w*|benchmark\w*")
 SERVING_TARGET = regex(
     r"(?:^|[_.-])(?:detect|infer|inference|demo|sample|gen|generate|generation|predict|chat|serve|server|app|gradio|webui|web|cli|api"
-    r"|txt2img|img2img|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
+    r"|txt2img|img2img|interactive|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
 )
 
 # Sub-commands of tools that train whatever else their words say: what is learnt from preferences is written first, too.
@@ -46,6 +46,8 @@ _MODULE_TRAINS = regex(
     r"(?:^|_)(?:train|trainer|pre_?train|fine_?tune|finetuning|sft|dpo|kto|orpo|grpo|ppo|dapo|rloo|rm|reward|distill)(?:_|$)"
 )
 _MODULE_INFERS = regex(r"(?:^|_)(?:generat(?:e|ion|or)|infer(?:ence)?|serve|server|rollout|chat|predict)(?:_|$)")
+# `python -m monai.bundle run --config_file configs/train.json`: one module for all, and its configuration says what for.
+_TRAINING_CONFIG = regex(r"(?:^|[/_-])(?:pre_?)?train(?:ing)?\.(?:json|ya?ml|toml)$")
 _MODULE_BESIDE = regex(
     r"(?:^|_)(?:eval\w*|test|merge\w*|convert\w*|data\w*|prepare\w*|preprocess\w*|export\w*|tokeni\w+)(?:_|$)"
 )
@@ -157,6 +159,8 @@ def by_library(command: LaunchCommand) -> Behavior:
         return Behavior.NEITHER
     if _MODULE_INFERS.search(last) and not _MODULE_TRAINS.search(last):
         return Behavior.INFERS
+    if any(_TRAINING_CONFIG.search(name) for name in command.configs):
+        return Behavior.TRAINS
     return (
         Behavior.TRAINS
         if _MODULE_TRAINS.search(last) or (last in {"run", "main", "cli"} and "train" in package)

@@ -1,4 +1,7 @@
-"""Which documented number of GPUs speaks for a run: the one beside its command, else one that speaks of training."""
+"""Which documented number of GPUs speaks for a run: the one beside its command, else one that speaks of training.
+
+It may be all that tells of one: a recipe is a page and a configuration, whose program a library has installed.
+"""
 
 from __future__ import annotations
 
@@ -66,6 +69,25 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
     if found is None:
         return None
     return Finding("hardware.gpu_count", found.value, found.why, Confidence.LOW, found.evidence)
+
+
+def told_training(checkout: Checkout) -> list[Finding]:
+    """Return that a document tells on how many cards was trained what a configuration here describes, and the number; [] where none does.
+
+    A card that is only named may be any reader's: it is told with its number, and not for inference.
+    """
+    if not checkout.of(Form.YAML, Form.JSON):
+        return []
+    stated = documented.detect(checkout, None)
+    counts = {finding.evidence: finding for finding in stated if finding.field == "documented.gpu_count"}
+    for finding in stated:
+        is_card = finding.field in {"documented.card", "documented.training.card"}
+        count = counts.get(finding.evidence)
+        if is_card and finding.confidence >= Confidence.MEDIUM and count is not None:
+            why = f"{finding.why}, and nothing here says what else is done on them"
+            said = Finding("workload", "training", why, Confidence.LOW, finding.evidence)
+            return [said, replace(count, field="hardware.gpu_count", confidence=Confidence.LOW)]
+    return []
 
 
 def _between_cells(notebook: Source) -> Finding | None:

@@ -1,6 +1,7 @@
 """Gradients that are only looked at: a backward pass, and nothing of all that a program imports takes a step with it.
 
-Attribution, saliency and the debuggers of networks walk back through a loss to see what it came from: they read the gradients.
+Attribution, saliency and the debuggers of networks walk back through a loss to see what it came from: they read the gradients. So does
+what guides a sampler by a loss on its picture, whose ``scheduler.step`` is a step of that.
 Who trains also makes an optimizer somewhere, or takes a step by hand.
 """
 
@@ -13,11 +14,11 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.import_graph import MAX_CLOSURE
 from gpu_lol_action.domain.patterns import regex
 
-_WALKS = "backward"
+_WALKS, _CLEARS = "backward", "zero_grad"
 _READS = regex(r"\.grad\b|\bretain_grad\(|register_(?:full_)?backward_hook\(")
 # Whatever a step is called, and how far it goes. Told from the text, comments and all: a word too many leaves the answer as it was.
 _STEPS = regex(
-    r"(?<!env\.)step\(|[Oo]ptimizer|\boptim\b|[Mm]inimi[sz]e\w{0,20}\(|\b(?:base_|init_)?(?:lr|learning_rate)\b|\bepochs?\b"
+    r"(?<!env\.)(?<!scheduler\.)step\(|[Oo]ptimizer|\boptim\b|[Mm]inimi[sz]e\w{0,20}\(|\b(?:base_|init_)?(?:lr|learning_rate)\b|\bepochs?\b"
     r"|Trainer\b|\.data\s?[-+]=|(?:[-+]=|(?:add|sub)_\()[^\n]{0,80}\.grad\b"
 )
 
@@ -34,4 +35,4 @@ def only_looks_at_gradients(closure: Sequence[Source]) -> bool:
     if any(_STEPS.search(source.text) for source, _ in programs):
         return False
     calls = [call for _, code in programs for call in training_calls(code)]
-    return bool(calls) and all(call.last == _WALKS for call in calls)
+    return {call.last for call in calls} in ({_WALKS}, {_WALKS, _CLEARS})

@@ -27,7 +27,7 @@ NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
 # Launchers whose count is of all machines together.
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo", "nequip-train", "trtllm-serve", "mim", "nemo",
-    "text-generation-launcher", "xtuner", "lmdeploy", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "ns-train", "mistral-chat", "lm_eval", "lm-eval",
+    "text-generation-launcher", "xtuner", "lmdeploy", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "fairseq-interactive", "ns-train", "mistral-chat", "lm_eval", "lm-eval",
     "megatron", "caffe", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", *RESEARCH_TOOLS})  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
 _VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"}), "caffe": frozenset({"train"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
@@ -221,7 +221,7 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
         if tool in _VERBS and not _VERBS[tool] & set(places[:1]):
             return None
         # In prose a tool's name stands alone; a command goes on with a word, a file, or a few options behind a reader's own path.
-        is_word = bool(places and re.fullmatch(r"[A-Za-z][\w./-]*|\d{1,4}", places[0]))
+        is_word = bool(places and re.fullmatch(r"(?:\$(?:\w+|\{\w+\})/)?[A-Za-z][\w./-]*|\d{1,4}", places[0]))
         return " ".join([tool, *places[:1]]) if is_word or len(options) > 2 * bool(places) else None
     script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)
     if script is not None:

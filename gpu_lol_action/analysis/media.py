@@ -37,6 +37,7 @@ from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 _CONTROLLED = ("ControlNetModel", "ControlNetXSAdapter", "FluxControlNetModel", "SD3ControlNetModel")
 _PARTS = (
@@ -45,6 +46,8 @@ _PARTS = (
     (r"textual.?inversion", "textual inversion", ()),
 )
 _CLIPS = ("UNet3DConditionModel", "UNetMotionModel", "unet_additional_kwargs", "motion_module")
+# diffusers' trainers, told `--offload`: the prompts' encoder is on the card only while it is at work.
+_MOVES_ENCODER = regex(r"\btext_enc\w{0,30}\.(?:to\(\s{0,4}[\"']cpu[\"']|cpu\()|\boffload_models\(\s{0,40}text_enc")
 LEAST_NETWORK = 16  # weights: fewer are of a filter or a loss
 MANY_LAYERS, LEAST_OF_A_LAYER = 20, 300
 """A network of so many layers with fewer weights in each on average was built of sides that were not read."""
@@ -59,7 +62,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found = size_findings(scope, sources)
     found += [
         *offload_findings(scope, sources),
-        *_text_encoder(scope),
+        *_text_encoder(scope, sources if run.behavior is Behavior.TRAINS else ()),
         *_trained_part(run, sources),
         *_runtime(sources),
     ]
@@ -95,8 +98,11 @@ def _calls(sources: Sequence[Source], *names: str) -> Iterator[tuple[Source, Cal
             yield source, call
 
 
-def _text_encoder(scope: Scope) -> Iterator[Finding]:
-    switch = look_up(scope, ("t5_cpu", "text_encoder_cpu", "text_encoders_on_cpu"))
+def _text_encoder(scope: Scope, training: Sequence[Source]) -> Iterator[Finding]:
+    """Yield that the text encoder waits in main memory while the denoiser is at work, or that nothing has to be encoded any more."""
+    names = ("t5_cpu", "text_encoder_cpu", "text_encoders_on_cpu")
+    is_moved = any(source.mentions("text_enc") and _MOVES_ENCODER.search(source.text) for source in training)
+    switch = look_up(scope, (*names, "offload") if is_moved else names)
     if switch is not None and is_on(switch):
         why = f"`{switch.setting.key}` is on"
         yield Finding("media.text_encoder", "elsewhere", why, switch.confidence, switch.evidence)

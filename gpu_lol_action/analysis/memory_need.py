@@ -191,8 +191,14 @@ def _holding_the_weights(
 ) -> tuple[Statement, ...]:
     """Return the statements without amounts that could not even hold the weights, where the run itself says how wide these lie.
 
-    Below a model at 16 bit most READMEs praise how little it takes at 4: another run's need.
+    Below a model at 16 bit most READMEs praise how little it takes at 4: another run's need. Remarks of a program that trains any
+    model of its kind were written for a smaller one.
     """
+    if question.method.trains and not _is_offloaded(question):
+        least = _weights_gib(breakdown)
+        return tuple(
+            s for s in said if s.is_card or s.memory_gib >= least or not s.finding.evidence.path.endswith(".py")
+        )
     precision = best(findings, "training.precision")
     is_said = precision is not None and precision.confidence is Confidence.HIGH and question.weight_bits == 16
     if question.method.trains or not is_said or _is_offloaded(question) or question.model.source == "shape":

@@ -42,7 +42,7 @@ from gpu_lol_action.estimation.quantized_names import scheme_in_name
 from gpu_lol_action.estimation.vram_states import bits_of
 
 _MODEL_KEY = regex(
-    r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|size|variant|name_or_path))?|name_or_path|lm_(?:name|path|name_or_path)"
+    r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|size|variant|name_or_path))?|name_or_path|lm_(?:name|path|name_or_path)|(?:wav2vec2?|whisper|wavlm|hubert|mbart|bert|gpt)_hub"
 )
 # A section on the model with a word for which one it is: `model.name`, `llm.path`.
 _MODEL_PATH = regex(

@@ -1,4 +1,4 @@
-"""What a network of one's own keeps where only the data would tell how long or large a sample is: then the sum is a bound.
+"""What a network keeps where only the data would tell how long or large a sample is: then the sum is a bound.
 
 A length or resolution that nothing says is followed at a usual one. Sums that stay small do so at any size of that order; a large
 one says more of the assumption than of the run, so what is usually asked for where nothing is known counts more than it.
@@ -14,8 +14,10 @@ from gpu_lol_action.analysis.reconcile import WEIGHT_OF_NAMED_CARD
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
-from gpu_lol_action.estimation.media import OWN
+from gpu_lol_action.estimation.media import DEFAULT_SIZE, OWN
+from gpu_lol_action.estimation.media_facts import Network, find_network
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 
 WEIGHT_OF_BOUND = WEIGHT_OF_NAMED_CARD
@@ -26,6 +28,8 @@ FEW_SAMPLES = 3
 """Of a larger batch fewer samples are assumed instead."""
 
 # A batch of so many tokens is as large whatever its sentences' lengths are.
+# Transformers on patches are made for one size, which their names say; EfficientNets for one each.
+_SIZED = regex(r"[_-]\d{3}$")
 _TOLD = ("training.sequence_length", "media.audio_seconds", "training.card_tokens")
 
 
@@ -62,6 +66,10 @@ def bounded(
 
 def _with_share(question: VramQuestion, share: float) -> VramQuestion:
     """Return the question with samples of a share of their assumed size."""
+    if (network := _of_pictures(question)) is not None:
+        side = max(share, 0.0) ** 0.5  # as many pixels
+        height, width = round(network.height * side), round(network.width * side)
+        return replace(question, image_height=max(1, height), image_width=max(1, width))
     if question.model.kind != OWN:
         return replace(question, sequence_length=max(1, round(question.sequence_length * share)))
     return replace(
@@ -69,6 +77,13 @@ def _with_share(question: VramQuestion, share: float) -> VramQuestion:
         sample_elements=max(1.0, question.sample_elements * share),
         sample_at_work=max(1.0, question.sample_at_work * share),
     )
+
+
+def _of_pictures(question: VramQuestion) -> Network | None:
+    """Return the counted network that the question's model is, where it takes pictures of any size and gives classes; None for others."""
+    network = find_network(question.model.name) if question.model.kind != OWN else None
+    is_any = network is not None and network.family == "vision" and network.height == DEFAULT_SIZE
+    return network if network is not None and is_any and _SIZED.search(network.name) is None else None
 
 
 def up_to(breakdown: MemoryBreakdown, bound: Bound) -> MemoryBreakdown:
@@ -80,6 +95,10 @@ def up_to(breakdown: MemoryBreakdown, bound: Bound) -> MemoryBreakdown:
 
 def _missing(question: VramQuestion, findings: tuple[Finding, ...]) -> str:
     """Return what nothing says of the samples of a network of one's own, and what it was followed with; "" where it is said."""
+    if (network := _of_pictures(question)) is not None:
+        is_open = question.method.trains and best(findings, "media.image_size") is None
+        usual = f"{network.height} x {network.width} pixels"
+        return f"nothing says how large its pictures are, and {usual} were assumed" if is_open else ""
     if question.model.kind != OWN:
         told = ("training.sequence_length", "model.vocabulary", "model.family", "model.id")
         if question.model.source != "shape" or not question.method.trains or any(best(findings, each) for each in told):

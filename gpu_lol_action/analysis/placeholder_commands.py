@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET
 from gpu_lol_action.analysis.hydra_names import hydra_named
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
+from gpu_lol_action.analysis.outer_packages import outer_packages
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.plain_scripts import is_plain_script
 from gpu_lol_action.analysis.tree import SUBMODULE
@@ -45,7 +46,7 @@ def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
         return _is_to_be_filled_in(checkout, command)
     if any(checkout.find_named(name) is not None for name in command.configs) or is_fetched(command):
         return False
-    if is_of_submodule(checkout, command) or _is_of_the_larger_tree(command):
+    if is_of_submodule(checkout, command) or _is_of_the_larger_tree(checkout, command):
         return False
     if hydra_named(checkout, command.options, None):
         return (
@@ -68,10 +69,17 @@ def _is_step(checkout: Checkout, source: Source) -> bool:
     return not (source.code is not None and source.code.has_main) and not is_plain_script(checkout, source)
 
 
-def _is_of_the_larger_tree(command: LaunchCommand) -> bool:
-    """Whether a command's path leads out of the checkout into the tree of which it is a folder (``../../tools/train_net.py``)."""
+def _is_of_the_larger_tree(checkout: Checkout, command: LaunchCommand) -> bool:
+    """Whether a command starts a training of the tree of which the checkout is a folder.
+
+    Its path leads out of the checkout (``../../tools/train_net.py``), or names a program at the root of a tree from which the
+    folder's own modules are imported, too (``python train.py`` beside ``from examples.speech import data``).
+    """
+    if TRAINING_TARGET.search(command.target) is None:
+        return False
     own = [part for part in f"{command.evidence.path.rpartition('/')[0]}/{command.folder}".split("/") if part]
-    return command.target.startswith("../" * (len(own) + 1)) and TRAINING_TARGET.search(command.target) is not None
+    is_at_root = command.is_documented and not command.folder and "/" not in command.target
+    return command.target.startswith("../" * (len(own) + 1)) or (is_at_root and bool(outer_packages(checkout)))
 
 
 def is_of_submodule(checkout: Checkout, command: LaunchCommand) -> bool:

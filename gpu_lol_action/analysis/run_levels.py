@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.entry_points import documented_runs
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.records import record
 
@@ -30,3 +34,18 @@ def levels_of(checkout: Checkout) -> Levels:
     tops = {top for top in tops if top.isidentifier()}  # `net-2.5/__init__.py` can be imported by nobody
     own = {top for top in tops if checkout.find(f"{top}/__init__.py") or checkout.find(f"src/{top}/__init__.py")}
     return Levels(frozenset(own) if len(own) == 1 else frozenset())
+
+
+@remembered
+def levels_of_pages(checkout: Checkout) -> Mapping[str, int]:
+    """Return, by document, how near to the root lies the nearest program of this checkout that it has started.
+
+    What else it has started, tools that are installed, counts as near: ``docs/guide.md`` of a folder whose programs lie at its
+    root tells of that very folder.
+    """
+    levels, least = levels_of(checkout), dict[str, int]()
+    for run in documented_runs(checkout):
+        if run.command is not None and run.command.is_documented and run.script is not None:
+            page = run.command.said.path
+            least[page] = min(levels.of(run.script.path), least.get(page, page.count("/")))
+    return least

@@ -40,7 +40,7 @@ from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.placeholder_commands import STEP, leaves_configuration_open
 from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_alone, shows_before_tuning
 from gpu_lol_action.analysis.run_kinds import fame_of, helpers_of, is_beside, is_later_stage, is_variant, submits
-from gpu_lol_action.analysis.run_levels import Levels, levels_of
+from gpu_lol_action.analysis.run_levels import Levels, levels_of, levels_of_pages
 from gpu_lol_action.analysis.run_names import run_names
 from gpu_lol_action.analysis.run_ranks import CONFIGURATION, DOCUMENT, PROGRAM, README, SCRIPT, Rank
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
@@ -155,6 +155,8 @@ def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> Rank:
     if run.command is not None and run.command.is_documented:
         kind = README if run.command.said.path.rsplit("/", 1)[-1].lower().startswith("readme") else DOCUMENT
         level = run.command.said.path.count("/")
+        if level and run.script is None:
+            level = levels_of_pages(checkout).get(run.command.said.path, level)
         if run.script is not None and (own := levels.of(run.script.path)) < level:
             # A page below that speaks of it takes nothing from the program, nor from the script that starts it.
             level, kind = own, SCRIPT if form_of(run.evidence.path) is Form.SHELL else PROGRAM

@@ -19,7 +19,7 @@ _TOOLS = {
     "xtuner": "xtuner", "trl": "trl", "vllm": "vllm", "sglang": "sglang", "lmdeploy": "lmdeploy", "yolo": "ultralytics",
     "deepspeed": "deepspeed", "accelerate": "accelerate", "streamlit": "streamlit", "gradio": "gradio", "chainlit": "chainlit",
     "autotrain": "autotrain-advanced", "composer": "mosaicml", "colossalai": "colossalai", "horovodrun": "horovod",
-    "fairseq-train": "fairseq", "fairseq-hydra-train": "fairseq", "fairseq-generate": "fairseq", "ns-train": "nerfstudio", "oumi": "oumi",
+    "fairseq-train": "fairseq", "fairseq-hydra-train": "fairseq", "fairseq-generate": "fairseq", "fairseq-interactive": "fairseq", "ns-train": "nerfstudio", "oumi": "oumi",
     "megatron": "ms-swift", "openrlhf": "openrlhf", "unsloth": "unsloth", "mim": "openmim", "parlai": "parlai", "lm_eval": "lm-eval", "lm-eval": "lm-eval", "lerobot-train": "lerobot", "nequip-train": "nequip", "trtllm-serve": "tensorrt-llm", "mistral-chat": "mistral-inference",
     **RESEARCH_TOOLS,
 }  # fmt: skip

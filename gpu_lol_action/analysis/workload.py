@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpu_lol_action.analysis.behavior import Behavior, boosting_on_gpu, top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.computing_runs import only_prepares
 from gpu_lol_action.analysis.container_cards import container_need, container_workload
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.dependency_lists import lists_of
+from gpu_lol_action.analysis.documented_counts import told_training
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES
@@ -45,6 +48,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [native, native_workload(checkout, native)]
     if need is not None and wish is None and (reason := why_no_gpu(checkout, run)) is not None:
         return [Finding("workload", "cpu-only", reason, Confidence.MEDIUM, need.evidence)]
+    told = told_training(checkout) if run is None and wish is None and native is None else []
+    if told and (need is not None or not checkout.of(Form.PYTHON, Form.NOTEBOOK, Form.SHELL)):
+        return [need or replace(told[0], field="gpu.use", value="yes"), *told]
     if need is None:
         why, where = (
             "no file imports, and no dependency list names, a package that computes on a GPU",

@@ -204,7 +204,7 @@ def test_views_of_a_sample_are_counted(checkout, options, views):
 
 def test_views_multiply_what_a_network_of_pictures_keeps(checkout):
     code = "import argparse\nimport torch\nimport torchvision.models as models\np = argparse.ArgumentParser()\n"
-    code += "p.add_argument('--batch_size', type=int, default=256)\n{}\n"
+    code += "p.add_argument('--batch_size', type=int, default=256)\np.add_argument('--image_size', type=int, default=224)\n{}\n"
     code += "net = models.resnet50().cuda()\nnet(x).sum().backward()\n"
     one = need(checkout({"main.py": code.format("")})).vram_required_gb
     two = need(checkout({"main.py": code.format("train = TwoCropsTransform(crop)")})).vram_required_gb

@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.estimation.media_facts import find_pipeline
 
 Build = Callable[[Mapping[str, str]], Checkout]
 STEP = "\nopt = torch.optim.AdamW(net.parameters())\nloss.backward()\nopt.step()\n"
@@ -172,3 +173,53 @@ def test_what_was_followed_of_a_published_denoiser_is_not_the_whole(checkout: Bu
     )
     assert other.breakdown is not None
     assert other.breakdown.expected_gib < 3
+
+
+FLUX = "accelerate launch train_control_lora.py --pretrained_model_name_or_path=black-forest-labs/FLUX.1-dev --rank=64 --train_batch_size=1 --mixed_precision=bf16 --gradient_checkpointing --use_8bit_adam --resolution=1024"
+CONTROL = (
+    "import argparse, torch\nfrom diffusers import FluxTransformer2DModel\nfrom peft import LoraConfig\np = argparse.ArgumentParser()\n"
+    "p.add_argument('--offload', action='store_true')\nargs = p.parse_args()\nnet = FluxTransformer2DModel.from_pretrained(args.pretrained_model_name_or_path)\n"
+    "net.add_adapter(LoraConfig(r=args.rank))\n# Use 8-bit Adam to fine-tune the model in 16GB GPUs\nif args.use_8bit_adam:\n    import bitsandbytes\n"
+    "loss.backward()\noptimizer.step()\nif args.offload:\n    text_encoding_pipeline = text_encoding_pipeline.to('cpu')\n"
+)
+
+
+def test_an_encoder_that_a_training_moves_away_takes_nothing_beside_the_denoiser(checkout: Build) -> None:
+    def need(option: str, program: str) -> float:
+        files = {"README.md": f"```\n{FLUX}{option}\n```\n", "train_control_lora.py": program}
+        return (
+            analyze(checkout({"requirements.txt": "torch\ndiffusers\npeft\n", **files})).spec.hardware.needed_gib or 0
+        )
+
+    assert need(" --offload", CONTROL) < need("", CONTROL) - 8  # T5 and CLIP: 4.9 billion numbers of 16 bit
+    unmoved = CONTROL.replace("text_encoding_pipeline.to('cpu')", "text_encoding_pipeline")
+    assert need(" --offload", unmoved) == need("", CONTROL)
+
+
+def test_a_remark_on_less_than_the_weights_was_written_for_a_smaller_model(checkout: Build) -> None:
+    files = {"README.md": f"```\n{FLUX}\n```\n", "train_control_lora.py": CONTROL}
+    found = analyze(checkout({"requirements.txt": "torch\ndiffusers\npeft\n", **files}))
+    assert found.breakdown is not None
+    assert "16 GB" not in " ".join(found.breakdown.notes)
+    smaller = {
+        path: text.replace("black-forest-labs/FLUX.1-dev", "stabilityai/sdxl-turbo") for path, text in files.items()
+    }
+    assert (
+        analyze(checkout({"requirements.txt": "torch\ndiffusers\npeft\n", **smaller})).spec.hardware.needed_gib or 0
+    ) <= 16
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [
+        ("nvidia/Cosmos-Predict2.5-2B", 10, 11),
+        ("THUDM/CogView4-6B", 15, 17),
+        ("warp-ai/wuerstchen-prior", 2, 3),
+        ("stabilityai/stable-cascade", 5, 7),
+    ],
+)
+def test_pipelines_have_the_parts_of_their_cards(name: str, least: float, most: float) -> None:
+    pipeline = find_pipeline(name)
+    assert pipeline is not None
+    parts = pipeline.denoiser_m + pipeline.text_m + pipeline.decoder_m + pipeline.other_m
+    assert least <= parts / 1000 <= most

@@ -341,3 +341,19 @@ def test_recurrent_layers_are_no_transformer(checkout: Build, section: str, laye
         "run.sh": "python train.py --config conf.yaml\n",
     }
     assert values(checkout(files), "model.layers") == layers
+
+
+RECIPE = "batch_size: 4\nnumber_of_epochs: 30\nlr: 1.0\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "model"), [("wav2vec2_hub", "facebook/wav2vec2-large-xlsr-53"), ("vocoder_hub", None), ("codec_hub", None)]
+)
+def test_a_recipe_names_the_place_of_its_encoder_on_the_hub(checkout: Build, key: str, model: str | None) -> None:
+    files = {
+        "README.md": "```\npython train.py hparams/train.yaml\n```\n",
+        "hparams/train.yaml": f"{key}: facebook/wav2vec2-large-xlsr-53\n{RECIPE}",
+        "train.py": "import torch\nloss.cuda().backward()\nopt.step()\n",
+    }
+    found = [f.value for f in detect_all(checkout(files)) if f.field == "model.id"]
+    assert found[:1] == ([model] if model is not None else [])

@@ -175,3 +175,22 @@ def test_what_was_not_followed_of_a_run_that_infers_still_weighs(checkout: Build
     weights = next(term.gib for term in analysis.breakdown.terms if term.name == "weights")
     assert weights == pytest.approx(33 * 8192**2 * 4 / 2**30, rel=0.05)
     assert analysis.breakdown.required_gib < 2 * weights
+
+
+@pytest.mark.parametrize(
+    ("data", "least", "most"),
+    [("Own()", DEFAULT_GIB, 24), ("ImageFolder(root)", 45, 80)],
+)
+def test_so_does_one_of_a_counted_network_s_pictures(checkout: Build, data: str, least: int, most: int) -> None:
+    program = f"import torch\nfrom torchvision.models import densenet121\nnet = densenet121().cuda()\nopt = torch.optim.Adam(net.parameters())\nloader = DataLoader({data}, batch_size=300)\nfor x in loader:\n    net(x).sum().backward()\n    opt.step()\n"
+    analysis = analyze(checkout({"train.py": program, "requirements.txt": "torch"}))
+    assert analysis.breakdown is not None
+    assert least <= analysis.breakdown.required_gib <= most
+    is_open = any("how large its pictures are" in gap for gap in analysis.not_understood)
+    assert is_open is (data == "Own()")
+
+
+def test_a_network_for_one_size_has_its_own(checkout: Build) -> None:
+    program = "import timm, torch\nnet = timm.create_model('vit_base_patch16_224').cuda()\nopt = torch.optim.Adam(net.parameters())\nloader = DataLoader(Own(), batch_size=300)\nfor x in loader:\n    net(x).sum().backward()\n    opt.step()\n"
+    analysis = analyze(checkout({"train.py": program, "requirements.txt": "torch\ntimm"}))
+    assert not any("how large its pictures are" in gap for gap in analysis.not_understood)

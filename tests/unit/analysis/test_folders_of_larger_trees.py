@@ -1,0 +1,125 @@
+"""Folders of larger trees: programs at that tree's root, pages in `docs` that tell of the folder, recipes without any program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.domain.spec import WorkloadType
+
+Build = Callable[[Mapping[str, str]], Checkout]
+MAIN = "if __name__ == '__main__':\n    main()\n"
+INFERS = f"import torch\nfrom examples.speech.data import load\ndef main():\n    net.cuda().eval()\n    net.generate(load())\n{MAIN}"
+DATA = "import torch\nfrom examples.speech.tasks import pad\ndef load():\n    return torch.zeros(1)\n"
+TASKS = "def pad():\n    pass\n"
+FOLDER = {"infer.py": INFERS, "data/__init__.py": "", "data/x.py": DATA, "tasks.py": TASKS}
+README = "# Speech\n```\npython train.py $DATA --task speech --arch conv --lr 1.0\n```\n```\npython examples/speech/infer.py $DATA\n```\n"
+
+
+def first_of(tree: Checkout) -> tuple[Behavior, str]:
+    run = primary_run(tree)
+    assert run is not None
+    return run.behavior, run.command.target if run.command is not None else run.evidence.path
+
+
+def test_a_training_at_the_root_of_the_tree_that_its_modules_are_imported_from_is_its_own(checkout: Build) -> None:
+    assert first_of(checkout({"README.md": README, **FOLDER})) == (Behavior.TRAINS, "train.py")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["python prepare.py $DATA", "python other/train.py $DATA", "cd other\npython train.py $DATA"],
+)
+def test_no_other_program_is(checkout: Build, command: str) -> None:
+    text = README.replace("python train.py $DATA", command)
+    assert first_of(checkout({"README.md": text, **FOLDER})) == (Behavior.INFERS, "examples/speech/infer.py")
+
+
+def test_nor_is_one_where_no_module_is_imported_from_a_larger_tree(checkout: Build) -> None:
+    alone = {path: text.replace("examples.speech.", "") for path, text in FOLDER.items()}
+    assert first_of(checkout({"README.md": README, **alone}))[0] is Behavior.INFERS
+
+
+LINK = "# Speech\n- [Guide](docs/guide.md)\n"
+GUIDE = "# Guide\n```\nfairseq-train $DATA/bin --arch tts --lr 1\n```\n```\npython infer.py $DATA\n```\n"
+
+
+def test_a_page_s_tool_counts_as_near_as_the_program_that_the_page_starts(checkout: Build) -> None:
+    own = INFERS.replace("from examples.speech.data import load", "")
+    tree = checkout({"README.md": LINK, "docs/guide.md": GUIDE, "infer.py": own})
+    assert first_of(tree) == (Behavior.TRAINS, "fairseq-train $DATA/bin")
+
+
+def test_a_page_that_starts_nothing_here_stays_behind_what_lies_at_the_root(checkout: Build) -> None:
+    own = INFERS.replace("from examples.speech.data import load", "")
+    page = GUIDE.replace("python infer.py $DATA", "ls")
+    tree = checkout({"README.md": LINK, "docs/guide.md": page, "infer.py": own})
+    assert first_of(tree) == (Behavior.INFERS, "infer.py")
+
+
+@pytest.mark.parametrize(
+    ("line", "infers"),
+    [
+        ("CUDA_VISIBLE_DEVICES=$GPU fairseq-generate $TMP/bin --path $DIR/a.pt", True),
+        ("cat text | fairseq-interactive /models/a --path b.pt --beam 5 --bpe fastbpe", True),
+        ("fairseq-generate $TMP", False),  # a tool's name, and what a sentence puts behind it
+        ("python ./fairseq_cli/interactive.py $DIR --path a.pt", True),
+    ],
+)
+def test_translating_with_a_trained_model_is_inference(checkout: Build, line: str, infers: bool) -> None:
+    run = primary_run(checkout({"README.md": f"```\n{line}\n```\n"}))
+    assert (run is not None and run.behavior is Behavior.INFERS) is infers
+
+
+@pytest.mark.parametrize(
+    ("config", "trains"), [("train.json", True), ("inference.json", False), ("strain.json", False)]
+)
+def test_a_library_s_module_trains_where_its_configuration_is_called_so(
+    checkout: Build, config: str, trains: bool
+) -> None:
+    command = f"python -m monai.bundle run --config_file ./spleen/configs/{config}"
+    run = primary_run(checkout({"README.md": f"```\n{command}\n```\n"}))
+    assert (run is not None and run.behavior is Behavior.TRAINS) is trains
+
+
+RECIPE = "# Recipe\n## Results: NVIDIA DGX-1 (4x V100 16GB)\nOur results are obtained by running the training script on NVIDIA DGX-1 with (4x V100 16GB) GPUs.\n"
+TASK = "modality: CT\ndatalist: folds.json\n"
+
+
+def test_a_recipe_without_programs_is_trained_on_the_cards_that_its_page_counts(checkout: Build) -> None:
+    found = analyze(checkout({"README.md": RECIPE, "input.yaml": TASK})).spec
+    assert found.meta.workload_type is WorkloadType.TRAINING
+    assert (found.hardware.gpu_count, found.hardware.vram_required_gb) == (4, 16)
+
+
+def test_so_is_one_with_programs_that_only_prepare(checkout: Build) -> None:
+    prepare = "import torch\ndef crop(x):\n    return torch.as_tensor(x, device='cuda')\n"
+    found = analyze(checkout({"README.md": RECIPE, "input.yaml": TASK, "crop.py": prepare})).spec
+    assert found.meta.workload_type is WorkloadType.TRAINING
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"README.md": RECIPE},  # a page alone may tell of anything
+        {"README.md": "# Recipe\nTry it on a V100.\n", "input.yaml": TASK},
+        {"README.md": RECIPE, "input.yaml": TASK, "app.py": f"import flask\n{MAIN}"},  # which needs no card
+    ],
+)
+def test_a_card_that_nothing_here_would_use_is_none(checkout: Build, files: Mapping[str, str]) -> None:
+    assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.CPU_ONLY
+
+
+GUIDES = "import torch\nclass Guided:\n    def __call__(self, x):\n        self.unet.zero_grad()\n        loss(x).backward()\n        x = x - x.grad\n"
+
+
+@pytest.mark.parametrize(
+    ("step", "behavior"), [("self.scheduler.step(x)", Behavior.INFERS), ("solver.step(x)", Behavior.TRAINS)]
+)
+def test_a_sampler_guided_by_a_loss_trains_nothing(checkout: Build, step: str, behavior: Behavior) -> None:
+    assert first_of(checkout({"guided.py": f"{GUIDES}        {step}\n"}))[0] is behavior
