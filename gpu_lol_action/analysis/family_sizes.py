@@ -13,7 +13,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import find_model
 
-_SIZE_KEYS = ("variant", "model_size", "model_variant", "model_scale", "size")
+_SIZE_KEYS = ("variant", "model_size", "model_variant", "model_scale", "size", "model", "choose_model")
 _BILLIONS = regex(r"[\"']?(\d{1,3}(?:\.\d{1,2})?)[bB](?=$|[-_\"'])")
 _LARGE = regex(r"(?:^|[/_.-])large(?=$|[/_.-])", re.IGNORECASE)
 # Options that say where the weights lie, and none of a model beside this one.
@@ -109,7 +109,8 @@ def _of_billions(run: Run, name: str) -> tuple[str, str]:
     word = _WORD.match(last)
     for key in _SIZE_KEYS if word is not None else ():
         said = _BILLIONS.match(run.options.get(key, ""))
-        default = run.script.code.default(key) if said is None and run.script is not None and run.script.code else None
+        code = run.script.code if said is None and run.script is not None else None
+        default = (code.default(key) or code.default(key.upper())) if code is not None else None
         said = said or (_BILLIONS.match(default.text) if default is not None else None)
         if said is not None and word is not None:
             return f"{owner}/{word[0]}-{said[1]}b", f"{key} {said[1]}b"

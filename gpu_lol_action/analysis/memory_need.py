@@ -16,7 +16,7 @@ from gpu_lol_action.analysis.memory_question import has_batch, question_of, stat
 from gpu_lol_action.analysis.models_beside import with_models_beside
 from gpu_lol_action.analysis.open_sizes import Bound, bounded, up_to
 from gpu_lol_action.analysis.ordinary_cards import ordinary
-from gpu_lol_action.analysis.placement import ALL_FIELDS, need_of, place, share_batch
+from gpu_lol_action.analysis.placement import ALL_FIELDS, machines_of, need_of, place, share_batch
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
@@ -69,6 +69,7 @@ class MemoryNeed:
     not_understood: tuple[str, ...] = ()
     question: VramQuestion | None = None
     is_relaxed: bool = False
+    machines: int = 1
 
 
 def memory_need(
@@ -141,6 +142,7 @@ def memory_need(
         (*gaps_of(findings, question, bound), *untold, *relaxed),
         alone,
         bool(relaxed),
+        machines_of(question, count),
     )
 
 
