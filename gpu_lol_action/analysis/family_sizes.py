@@ -33,6 +33,7 @@ _NAMED = regex(
     r"((?:\d{1,2}x)?\d{1,3}(?:\.\d{1,2})?)(b?[-_]a\d{1,2}b|b)(?=$|[^A-Za-z0-9])",
     re.IGNORECASE,
 )
+_IS_FAMILY = regex(rf"(?:{_FAMILY})[-_]?(?:\d(?:\.\d)?)?", re.IGNORECASE)
 _MIXED = regex(r"^b?[-_]?", re.IGNORECASE)  # before what a token uses of a mixture
 _SIZED = regex(r"(?:^|[-_])(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_.])", re.IGNORECASE)
 
@@ -56,7 +57,7 @@ def of_said_size(run: Run, guessed: Finding) -> Finding:
 def named_by_its_files(run: Run) -> Finding | None:
     """Return the language model that the run's launch script, configuration or program is called by, as a finding ``model.family``."""
     for path in (*_files(run), *_kinds(run)):
-        name = _name_in(_stem(path))
+        name = _name_in(_stem(path)) or _of_folder(path)
         model = find_model(name) if name else None
         if model is not None and model.kind.startswith(("llm", "vlm")):
             why = f"the name `{path.rpartition('/')[2]}` says it"
@@ -72,6 +73,14 @@ def _name_in(stem: str) -> str:
         return ""
     size = _MIXED.sub("", found[3])
     return f"{found[1].rstrip('-_.')}-{found[2]}b{size and '-'}{size}"
+
+
+def _of_folder(path: str) -> str:
+    """Return a model's name of a folder that is called by a family and a file called by a size (``scripts/opt/single_gpu/run_1.3b.sh``)."""
+    size = _SIZED.search(_stem(path))
+    folders = path.split("/")[:-1] if size is not None else []
+    family = next((folder for folder in reversed(folders) if _IS_FAMILY.fullmatch(folder)), "")
+    return f"{family.rstrip('-_')}-{size[1]}b" if family and size is not None else ""
 
 
 def _files(run: Run) -> list[str]:
