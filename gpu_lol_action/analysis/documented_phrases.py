@@ -74,7 +74,7 @@ _TRAINING = regex(
     re.IGNORECASE,
 )
 _INFERENCE = regex(
-    r"\b(?:infer\w*|generat\w*|sampl(?!\w{1,4} (?:lengths?|sizes?|rates?|data|code)\b)\w*|demo|serv(?:e|ing)|model[ _-]worker|chat|deploy\w*|predict\w*|text-to-\w+|transcri\w+)\b|推理|部署",
+    r"\b(?:infer\w*|generat\w*|server (?:requires|needs|takes)|sampl(?!\w{1,4} (?:lengths?|sizes?|rates?|data|code)\b)\w*|demo|serv(?:e|ing)|model[ _-]worker|chat|deploy\w*|predict\w*|text-to-\w+|transcri\w+)\b|推理|部署",
     re.IGNORECASE,
 )
 _QUANTIZED = regex(

@@ -21,13 +21,15 @@ from gpu_lol_action.domain.patterns import regex
 
 FIELD = "documented.about"
 """Field of findings whose line is about the run; their value is one of the kinds below."""
-AT_COMMAND, IN_ROW, IN_SECTION = "command", "row", "section"
+AT_COMMAND, IN_ROW, IN_SECTION, OF_ANOTHER = "command", "row", "section", "another"
 _WHY = {
     AT_COMMAND: "the sentence points at the run's own command, or stands behind it",
     IN_ROW: "of its table the row that says most of what the command says",
     IN_SECTION: "it stands in the section of the run's command",
+    OF_ANOTHER: "it speaks of models of another size than the command's",
 }
 MAX_LINES = 4000
+MAX_LINE_CHARACTERS = 2000
 LINES_BETWEEN = 4
 MAX_GOES_ON = 40  # lines over which one command goes on
 MAX_VALUES = 400
@@ -38,6 +40,12 @@ _ABOVE = regex(
 )
 _BELOW = regex(rf"\b(?:following|below)\s+(?:\w{{1,20}}\s+){{0,2}}{_NAMED}\b|\b{_NAMED}\s+below\b", re.IGNORECASE)
 _LEADS_IN = regex(r"[:\uFF1A][\s*_]{0,4}$")
+_SIZE_OF_MODEL = regex(
+    r"(?<![\d.])(\d{1,4}(?:\.\d{1,2})?)(?:[bB]|[ -]billion)(?![A-Za-z0-9])(?! ?-?(?:tokens?|examples?|samples?|rows|images|pairs|words)\b)"
+)
+_HARDWARE = regex(r"\b(?:GPUs?|VRAM|memory|\d{1,3} ?G(?:i?B)?)\b|\b[AHBVP]\d{2,3}s?\b", re.IGNORECASE)
+_SENTENCE_END = regex(r"(?<=[.!?;])\s{1,4}|\]\([^()\s]{1,400}\)")
+ALIKE = 1.5
 _TOKEN = regex(r"[a-z0-9]+(?:\.[0-9]+)*")
 _SIDES = regex(r"[0-9]{2,5}(?:x[0-9]{2,5}){1,2}")
 
@@ -69,10 +77,34 @@ def about_run(documents: Iterable[Source], run: Run | None, stated: Iterable[Fin
         rows = rows & section if section else rows
         if section == numbers and len(by_path) == 1:
             section = set()  # it tells none from another
-        kinds = dict.fromkeys(section, IN_SECTION) | dict.fromkeys(rows, IN_ROW) | dict.fromkeys(pointing, AT_COMMAND)
+        kinds = dict.fromkeys(of_other_sizes(source, numbers, words), OF_ANOTHER)
+        kinds |= dict.fromkeys(section - kinds.keys(), IN_SECTION)
+        kinds |= dict.fromkeys(rows, IN_ROW) | dict.fromkeys(pointing, AT_COMMAND)
         for number, kind in sorted(kinds.items()):
             found.append(Finding(FIELD, kind, _WHY[kind], Confidence.LOW, Evidence(source.path, number)))
     return found
+
+
+def of_other_sizes(source: Source, numbers: Iterable[int], words: Iterable[str]) -> set[int]:
+    """Return the lines of prose whose sentences on hardware name sizes of models, and none about as large as one that the command names."""
+    own = {float(size) for word in words for size in _SIZE_OF_MODEL.findall(word)}
+    lines = source.text.split("\n")[:MAX_LINES] if own else []
+    found: set[int] = set()
+    for number in numbers:
+        line = lines[number - 1][:MAX_LINE_CHARACTERS] if 0 < number <= len(lines) else ""
+        told = [sentence for sentence in _SENTENCE_END.split(line) if _HARDWARE.search(sentence)]
+        named = [{float(size) for size in _SIZE_OF_MODEL.findall(sentence)} for sentence in told]
+        if (
+            "|" not in line
+            and all(named)
+            and not any(_alike(one, size) for each in named for one in each for size in own)
+        ):
+            found |= {number} if named else set()
+    return found
+
+
+def _alike(one: float, other: float) -> bool:
+    return max(one, other) <= ALIKE * min(one, other)
 
 
 @remembered
