@@ -67,8 +67,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [need, Finding("workload", kind, why, Confidence.LOW, wish.evidence)]
     if native is not None and need == native:
         return [need, native_workload(checkout, need)]
-    if run is None and (told := container_workload(checkout, need)) is not None:
-        return [need, told]
+    if run is None and (does := container_workload(checkout, need)) is not None:
+        return [need, does]
     if run is None:
         why = f"{need.why}, but nothing was found that trains or infers"
         return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
