@@ -43,6 +43,8 @@ _GPUS_OF_SIZE = regex(
     rf"\b(?:VRAM|GPU[- ]memory|显存|GPUs?(?=\s?[:\uff1a]))[^.\n\d]{{0,20}}?(\d{{1,2}})\s?[x×*]\s?{_SIZE}\b",
     re.IGNORECASE,
 )
+# "(2x48GB @ ~29GiB/GPU)", "8x80GB uses ~78GiB/gpu": cards of a size, and how much of each
+_CARDS_AND_USE = regex(r"(?<![\w.])(\d{1,2})\s?[x×]\s?\d{2,3}\s?GB(?=\s?@|\s+uses\b)", re.IGNORECASE)
 # "8卡", "单卡训练", "4张显卡", "两块GPU"
 _IN_CHINESE = r"(?:\d{1,2}|[一单双两四八])"
 _GPUS_IN_CHINESE = regex(
@@ -184,7 +186,7 @@ def gpu_number(line: str) -> int | None:
 
 def gpus_of_size(line: str) -> int | None:
     """Return the number of cards by which a sentence multiplies the memory of one (``GPU memory: 3 × 80 GB``)."""
-    found = _GPUS_OF_SIZE.search(line)
+    found = _GPUS_OF_SIZE.search(line) or _CARDS_AND_USE.search(line)
     return count_of(found[1]) if found else None
 
 
