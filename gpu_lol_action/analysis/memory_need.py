@@ -117,7 +117,10 @@ def memory_need(
     said = said if is_rough else large_enough(said, _weights_gib(breakdown))
     said = at_the_command(_holding_the_weights(said, findings, breakdown, question), best(findings, "entry_point"))
     # What stands for a family is usually not the model whose authors published a figure.
-    said = (*on_the_same_count(said, findings, count), *(() if is_guessed else _card_of_model(model, where)))
+    said = (
+        *on_the_same_count(said, findings, count),
+        *(() if is_guessed or question.method.trains else _card_of_model(model, where)),
+    )
     agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough, is_managed=is_managed)
     if agreed is None and is_guessed:
         roomy = with_room(breakdown, question)
@@ -246,7 +249,7 @@ def _is_ordered(statement: Statement) -> bool:
 
 
 def _card_of_model(model: ModelFacts, where: Evidence) -> list[Statement]:
-    """Return the memory that the model's own authors publish for it."""
+    """Return the memory that the model's own authors publish for running it."""
     if not model.published_gb:
         return []
     why = f"the card of {model.name} says {model.published_gb:g} GB"
