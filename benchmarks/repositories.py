@@ -7,7 +7,7 @@ workloads, GiB per GPU as a range, GPU counts, packages, each with the place tha
 here: put each at its commit under ``ROOT/<owner>+<name>/<subdir>``; what is missing is counted and left out.
 
 The analyzer was improved on the splits ``public`` and ``tuned``. A split ``held-out`` is read once, and not looked into
-(docs/analysis.md has such readings); once anything is improved on it, it is ``tuned``.
+(docs/analysis-figures.md has such readings); once anything is improved on it, it is ``tuned``.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ def propose(
     if need is not None:
         machine = Hardware(
             gpu_count=need.gpu_count,
-            num_nodes=int(nodes.value) if nodes else 1,
+            num_nodes=int(nodes.value) if nodes else need.machines,
             disk_gb=max(_disk_gb(need.model), int(disk.value) if disk else 0),
         )
         hardware = asking_for(machine, need.required_gib, least_gb(need, kind))

@@ -12,7 +12,7 @@ from gpu_lol_action.analysis.behavior import Behavior, may_use_gpu, top_level_gp
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cpu_bound import CLIENT_PACKAGES, EMBEDDERS, has_client, is_client
 from gpu_lol_action.analysis.entry_points import Run, documented_runs
-from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES
+from gpu_lol_action.analysis.gpu_libraries import BROUGHT, GPU_MODULES, GPU_PACKAGES
 from gpu_lol_action.analysis.import_graph import loaded_at_start
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form
@@ -54,7 +54,8 @@ def embeds_on_a_card(checkout: Checkout, run: Run | None) -> bool:
 def _counts_on(source: Source) -> frozenset[str]:
     """Return the packages that a program imports at once or when a function asks: not what it takes along where it is there."""
     imports = source.code.imports if source.code is not None and may_use_gpu(source) else ()
-    return frozenset(item.module.partition(".")[0] for item in imports if item.is_lazy or not item.is_optional)
+    modules = [item.module for item in imports if item.is_lazy or not item.is_optional]
+    return frozenset(BROUGHT.get(module, module.partition(".")[0]) for module in modules)
 
 
 def only_offers(checkout: Checkout, run: Run) -> bool:

@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
+from gpu_lol_action.analysis.hosted_calls import sends_by_hand
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.model_loads import MODEL_KEYS
 from gpu_lol_action.analysis.paths import Form, Role
@@ -145,7 +146,7 @@ def is_client(source: Source) -> bool:
     modules = {item.module for item in source.code.imports}
     taken = {f"{item.module}.{name}" for item in source.code.imports for name in item.names}
     tops = {_top(module) for module in modules}
-    return bool((modules | taken | tops) & _CLIENTS)
+    return bool((modules | taken | tops) & _CLIENTS) or sends_by_hand(source)
 
 
 def _top(module: str) -> str:

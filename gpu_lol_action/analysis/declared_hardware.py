@@ -46,10 +46,14 @@ _PART = regex(r"([A-Za-z]+\d+)[-_](\d{2})GB", re.IGNORECASE)  # `H100_40GB`: hal
 LARGEST_PART = 0.6
 _SWITCH = regex(r"if\s+\w{1,20}\.(\w{1,60})\s*:")
 LINES_TO_CONDITION = 4
-# "# 18GiB * 2", "# 2 x 24 GB": a remark that is nothing else.
+# "# 18GiB * 2", "# 2 x 24 GB", "# 4 * 42GiB, 3.05s/it": a remark that is nothing else but, at most, how fast it was.
+_AMOUNT, _SPEED = r"~?(\d{1,3}(?:\.\d{1,2})?)\s?Gi?B?", r"\d[\d.]{0,6}\s?(?:s/it|h|min|m|s)\b"
 _EACH = regex(
-    r"~?(\d{1,3}(?:\.\d)?)\s?Gi?B?\s?[*x×]\s?(\d{1,2})|(\d{1,2})\s?[*x×]\s?~?(\d{1,3}(?:\.\d)?)\s?Gi?B?", re.IGNORECASE
+    rf"(?:GPU memory:\s?|{_SPEED}[;,]\s?)?(?:{_AMOUNT}\s?[*x×]\s?(\d{{1,2}})|(\d{{1,2}})\s?[*x×]\s?{_AMOUNT})(?:[;,.]?\s{{1,2}}.{{0,30}}{_SPEED}.{{0,20}})?",
+    re.IGNORECASE,
 )
+# "# 38GiB", "# 50GiB; 6h" on a line of its own above the command.
+_ALONE = regex(rf"#\s?(?:GPU memory:\s?)?{_AMOUNT}(?:[;,]\s{{1,2}}{_SPEED})?", re.IGNORECASE)
 _COMMENT = regex(r"(?:^|\s)#\s?(.{6,400})$|(?:help\s*=\s*|^\s*(?:r|f)?\"\"\"|^\s+)[\"']([^\"']{12,300})")
 
 
@@ -110,7 +114,9 @@ def _of_file(source: Source) -> tuple[Finding, ...]:
             said = line.removeprefix(PROSE)
             found.extend(statements_of(said, "", where) if "|" not in said[:3] else ())
         elif len(line) <= MAX_LINE_CHARACTERS:
-            found.extend(list(_ordered(line, where)) or _remarked(line, where))
+            is_script = source.form in {Form.SHELL, Form.YAML}
+            alone = _ALONE.fullmatch(line.rstrip()) if is_script and line.startswith("#") else None
+            found.extend(_alone(alone[1], where) if alone else list(_ordered(line, where)) or _remarked(line, where))
     return tuple(found)
 
 
@@ -161,6 +167,11 @@ def _folded(name: str) -> str | None:
     if sized is not None and (found := find_card(sized[1].replace("_", " "), sized[2])) is not None:
         return found
     return find_card(bare.replace("_", " "), None)
+
+
+def _alone(size: str, where: Evidence) -> Iterator[Finding]:
+    why = f"a remark above the command says {size} GB"
+    yield Finding("documented.memory_gb", size, why, Confidence.MEDIUM, where)
 
 
 def _remarked(line: str, where: Evidence) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ _OF_TENSORFLOW = frozenset({"tensorflow", "keras", "tf_keras", "tensorflow_hub",
 _ON_THE_CPU = frozenset({"ctransformers", "llama_cpp"})
 """GGML's runtimes: nothing of a model comes to a card before they are told how many of its layers."""
 _OF_INTEL = frozenset({"openvino", "openvino_genai"})
+_OF_TRANSFORMERS = regex(r"(?<![\w.])(?<!from )(?<!import )transformers\.(\w{1,60})")
 _GIVEN_TO_INTEL = frozenset(
     {"torch", "torchvision", "transformers", "diffusers", "optimum", "tensorflow", "ultralytics"}
 )
@@ -87,8 +88,19 @@ def line_of(checkout: Checkout, item: Declared) -> str:
 
 
 def _only_splits_texts(source: Source) -> bool:
-    """Whether a program takes tokenizers from transformers, or its reader of options, and nothing else."""
+    """Whether a program takes tokenizers from transformers, or its reader of options, and uses nothing else of it."""
     taken = [item for item in source.code.imports if item.module.split(".")[0] == "transformers"] if source.code else []
-    return bool(taken) and all(
-        item.names and all("oken" in name or name == "HfArgumentParser" for name in item.names) for item in taken
-    )
+    whole = [name for item in taken if not item.names for name in _OF_TRANSFORMERS.findall(source.text) or ["*"]]
+    named = [name for item in taken for name in item.names]
+    if not any(map(_splits, (*whole, *named))):
+        return False
+    return all(map(_splits, whole)) and all(_splits(name) or _is_idle(source, name) for name in named)
+
+
+def _splits(name: str) -> bool:
+    return "oken" in name or name == "HfArgumentParser"
+
+
+def _is_idle(source: Source, name: str) -> bool:
+    """Whether a program never comes back to what it imported: a name that stands there once, as tutorials are copied, does nothing."""
+    return name.isidentifier() and re.findall(rf"\b{name}\b(?: as\b)?", source.text) == [name]

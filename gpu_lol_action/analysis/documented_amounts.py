@@ -78,6 +78,8 @@ _TELLING = (
         re.IGNORECASE,
     ),
     regex(rf"\bGPUs?\s?@\s?{_SIZE}\b", re.IGNORECASE),
+    # "(1x48GB @ ~25GiB)", "8x80GB @ ~49GiB/GPU": on which cards, and how much of each
+    regex(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?\d{{2,3}}\s?GB\s?@\s?~?{_SIZE}{_TO}", re.IGNORECASE),
     # "2x 16GB GPUs", "4 × 32 GB GPU"
     regex(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?{_SIZE}\s+GPUs?\b", re.IGNORECASE),
     # "requires 8 x GPU 32GB"

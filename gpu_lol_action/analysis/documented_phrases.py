@@ -38,9 +38,11 @@ _GPUS = regex(
     re.IGNORECASE,
 )
 _NODES = regex(r"\s*(?:GPU\s+)?(?:nodes|machines|servers)\b(?:\s*\(\s*(?:with\s+)?(\d{1,4})\s+GPUs?)?", re.IGNORECASE)
-# "GPU memory: 3 × 80 GB", "VRAM: 2x24 GB"
+# "GPU memory: 3 × 80 GB", "VRAM: 2x24 GB", "8x80GB uses 78 GiB/gpu"
 _GPUS_OF_SIZE = regex(
-    rf"\b(?:VRAM|GPU[- ]memory|显存|GPUs?(?=\s?[:\uff1a]))[^.\n\d]{{0,20}}?(\d{{1,2}})\s?[x×*]\s?{_SIZE}\b",
+    rf"\b(?:VRAM|GPU[- ]memory|显存|GPUs?(?=\s?[:\uff1a]))[^.\n\d]{{0,20}}?(\d{{1,2}})\s?[x×*]\s?{_SIZE}\b"
+    r"|(?<![\w.])(\d{1,2})\s?[x×]\s?(?:16|24|32|40|48|64|80|96|141|180|192)\s?G(?:i?B)?\b"
+    r"(?!\s?(?:files?|RAM|DDR\w*|disks?|SSDs?))(?=[^.\n]{0,40}\b(?:GPUs?|VRAM|cards?)\b)",
     re.IGNORECASE,
 )
 # "8卡", "单卡训练", "4张显卡", "两块GPU"
@@ -72,7 +74,7 @@ _TRAINING = regex(
     re.IGNORECASE,
 )
 _INFERENCE = regex(
-    r"\b(?:infer\w*|generat\w*|sampl(?!\w{1,4} (?:lengths?|sizes?|rates?|data|code)\b)\w*|demo|serv(?:e|ing)|model[ _-]worker|chat|deploy\w*|predict\w*|text-to-\w+|transcri\w+)\b|推理|部署",
+    r"\b(?:infer\w*|generat\w*|server (?:requires|needs|takes)|sampl(?!\w{1,4} (?:lengths?|sizes?|rates?|data|code)\b)\w*|demo|serv(?:e|ing)|model[ _-]worker|chat|deploy\w*|predict\w*|text-to-\w+|transcri\w+)\b|推理|部署",
     re.IGNORECASE,
 )
 _QUANTIZED = regex(
@@ -185,7 +187,7 @@ def gpu_number(line: str) -> int | None:
 def gpus_of_size(line: str) -> int | None:
     """Return the number of cards by which a sentence multiplies the memory of one (``GPU memory: 3 × 80 GB``)."""
     found = _GPUS_OF_SIZE.search(line)
-    return count_of(found[1]) if found else None
+    return count_of(found[1] or found[found.re.groups]) if found else None
 
 
 def count_of(word: str | None) -> int | None:

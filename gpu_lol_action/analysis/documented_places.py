@@ -6,6 +6,7 @@ is about that block and no other. Of a table of models and methods, the row is m
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 
@@ -20,22 +21,31 @@ from gpu_lol_action.domain.patterns import regex
 
 FIELD = "documented.about"
 """Field of findings whose line is about the run; their value is one of the kinds below."""
-AT_COMMAND, IN_ROW, IN_SECTION = "command", "row", "section"
+AT_COMMAND, IN_ROW, IN_SECTION, OF_ANOTHER = "command", "row", "section", "another"
 _WHY = {
     AT_COMMAND: "the sentence points at the run's own command, or stands behind it",
     IN_ROW: "of its table the row that says most of what the command says",
     IN_SECTION: "it stands in the section of the run's command",
+    OF_ANOTHER: "it speaks of models of another size than the command's",
 }
 MAX_LINES = 4000
+MAX_LINE_CHARACTERS = 2000
 LINES_BETWEEN = 4
 MAX_GOES_ON = 40  # lines over which one command goes on
 MAX_VALUES = 400
+LINES_OF_REMARKS = 6
 _NAMED = r"(?:commands?|configurations?|configs?|scripts?|settings?|examples?|recipes?|demos?|code|snippet|run)"
 _ABOVE = regex(
     rf"\b(?:this|the\s+(?:default|above))\s+(?:\w{{1,20}}\s+){{0,2}}{_NAMED}\b|\b{_NAMED}\s+above\b", re.IGNORECASE
 )
 _BELOW = regex(rf"\b(?:following|below)\s+(?:\w{{1,20}}\s+){{0,2}}{_NAMED}\b|\b{_NAMED}\s+below\b", re.IGNORECASE)
 _LEADS_IN = regex(r"[:\uFF1A][\s*_]{0,4}$")
+_SIZE_OF_MODEL = regex(
+    r"(?<![\d.])(\d{1,4}(?:\.\d{1,2})?)(?:[bB]|[ -]billion)(?![A-Za-z0-9])(?! ?-?(?:tokens?|examples?|samples?|rows|images|pairs|words)\b)"
+)
+_HARDWARE = regex(r"\b(?:GPUs?|VRAM|memory|\d{1,3} ?G(?:i?B)?)\b|\b[AHBVP]\d{2,3}s?\b", re.IGNORECASE)
+_SENTENCE_END = regex(r"(?<=[.!?;])\s{1,4}|\]\([^()\s]{1,400}\)")
+ALIKE = 1.5
 _TOKEN = regex(r"[a-z0-9]+(?:\.[0-9]+)*")
 _SIDES = regex(r"[0-9]{2,5}(?:x[0-9]{2,5}){1,2}")
 
@@ -59,6 +69,7 @@ def about_run(documents: Iterable[Source], run: Run | None, stated: Iterable[Fin
         section = {number for start in own for number in numbers & set(_section(source, start))}
         pointing = {number for number in numbers if any(line in _pointers(source).get(number, ()) for line in own)}
         pointing |= numbers & {number for line in own for number in _lines_of_command(source, line)}
+        pointing |= numbers & {number for line in own for number in _remarks_above(source, line)}
         # In another document a number (a picture's side) may be of anything; there names count.
         telling = words if own else frozenset(word for word in words if not word.replace(".", "").isdigit())
         rows = numbers & {row.line for row in rows_meant(_figures(source), telling)}
@@ -66,10 +77,34 @@ def about_run(documents: Iterable[Source], run: Run | None, stated: Iterable[Fin
         rows = rows & section if section else rows
         if section == numbers and len(by_path) == 1:
             section = set()  # it tells none from another
-        kinds = dict.fromkeys(section, IN_SECTION) | dict.fromkeys(rows, IN_ROW) | dict.fromkeys(pointing, AT_COMMAND)
+        kinds = dict.fromkeys(of_other_sizes(source, numbers, words), OF_ANOTHER)
+        kinds |= dict.fromkeys(section - kinds.keys(), IN_SECTION)
+        kinds |= dict.fromkeys(rows, IN_ROW) | dict.fromkeys(pointing, AT_COMMAND)
         for number, kind in sorted(kinds.items()):
             found.append(Finding(FIELD, kind, _WHY[kind], Confidence.LOW, Evidence(source.path, number)))
     return found
+
+
+def of_other_sizes(source: Source, numbers: Iterable[int], words: Iterable[str]) -> set[int]:
+    """Return the lines of prose whose sentences on hardware name sizes of models, and none about as large as one that the command names."""
+    own = {float(size) for word in words for size in _SIZE_OF_MODEL.findall(word)}
+    lines = source.text.split("\n")[:MAX_LINES] if own else []
+    found: set[int] = set()
+    for number in numbers:
+        line = lines[number - 1][:MAX_LINE_CHARACTERS] if 0 < number <= len(lines) else ""
+        told = [sentence for sentence in _SENTENCE_END.split(line) if _HARDWARE.search(sentence)]
+        named = [{float(size) for size in _SIZE_OF_MODEL.findall(sentence)} for sentence in told]
+        if (
+            "|" not in line
+            and all(named)
+            and not any(_alike(one, size) for each in named for one in each for size in own)
+        ):
+            found |= {number} if named else set()
+    return found
+
+
+def _alike(one: float, other: float) -> bool:
+    return max(one, other) <= ALIKE * min(one, other)
 
 
 @remembered
@@ -84,6 +119,13 @@ def _lines_of_command(source: Source, first: int) -> range:
     while last < len(lines) and lines[last - 1].rstrip().endswith("\\"):
         last += 1
     return range(first, last + 1)
+
+
+def _remarks_above(source: Source, first: int) -> range:
+    """Return the remarks right above a command, in its block of code: ``# QLoRA (1x48GB @ ~24GiB)``; one that is put out is none."""
+    lines = [line.strip() for line in source.text.split("\n")[: min(MAX_LINES, first - 1)][-LINES_OF_REMARKS:]]
+    remarks = list(itertools.takewhile(lambda line: line.startswith("# ") and " #" not in line, reversed(lines)))
+    return range(first - len(remarks), first)
 
 
 @remembered

@@ -40,7 +40,7 @@ from gpu_lol_action.analysis.remote_models import asks_a_service
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_behavior
 from gpu_lol_action.analysis.sky_tasks import quotes_task
-from gpu_lol_action.analysis.training_configs import training_configs
+from gpu_lol_action.analysis.training_configs import ON_ONE_CARD, training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -51,7 +51,7 @@ MAX_PROGRAMS = 300
 MOST_IMPORTS = 8
 _MAKES = regex(r"^(?:def|class|for|while) ", re.MULTILINE)
 MAX_PLACES = 4  # variables in the name of a configuration
-_WORDS = regex(r"[^-_.]+")
+_WORDS = regex(r"(?:[^-_.]|(?<=\d)\.(?=\d))+")
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -115,9 +115,14 @@ def configured_runs(checkout: Checkout) -> list[Run]:
     """
     configs = sorted(
         training_configs(checkout),
-        key=lambda c: (not c.names_model, not c.is_sized, c.source.folder, len(_WORDS.findall(c.source.name))),
+        key=lambda c: (not c.names_model, not c.is_sized, c.source.folder, _words_of(c.source.name)),
     )
     return [Run(config.behavior, config.evidence, None, None, (config.source,)) for config in configs]
+
+
+def _words_of(name: str) -> int:
+    """Return how many words a recipe's name has; that it is for one card makes it no variant."""
+    return len(_WORDS.findall(ON_ONE_CARD.sub("", name)))
 
 
 def programs(checkout: Checkout) -> tuple[Source, ...]:

@@ -13,7 +13,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import find_model
 
-_SIZE_KEYS = ("variant", "model_size", "model_variant", "model_scale", "size")
+_SIZE_KEYS = ("variant", "model_size", "model_variant", "model_scale", "size", "model", "choose_model")
 _BILLIONS = regex(r"[\"']?(\d{1,3}(?:\.\d{1,2})?)[bB](?=$|[-_\"'])")
 _LARGE = regex(r"(?:^|[/_.-])large(?=$|[/_.-])", re.IGNORECASE)
 # Options that say where the weights lie, and none of a model beside this one.
@@ -33,6 +33,7 @@ _NAMED = regex(
     r"((?:\d{1,2}x)?\d{1,3}(?:\.\d{1,2})?)(b?[-_]a\d{1,2}b|b)(?=$|[^A-Za-z0-9])",
     re.IGNORECASE,
 )
+_IS_FAMILY = regex(rf"(?:{_FAMILY})[-_]?(?:\d(?:\.\d)?)?", re.IGNORECASE)
 _MIXED = regex(r"^b?[-_]?", re.IGNORECASE)  # before what a token uses of a mixture
 _SIZED = regex(r"(?:^|[-_])(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_.])", re.IGNORECASE)
 
@@ -56,7 +57,7 @@ def of_said_size(run: Run, guessed: Finding) -> Finding:
 def named_by_its_files(run: Run) -> Finding | None:
     """Return the language model that the run's launch script, configuration or program is called by, as a finding ``model.family``."""
     for path in (*_files(run), *_kinds(run)):
-        name = _name_in(_stem(path))
+        name = _name_in(_stem(path)) or _of_folder(path)
         model = find_model(name) if name else None
         if model is not None and model.kind.startswith(("llm", "vlm")):
             why = f"the name `{path.rpartition('/')[2]}` says it"
@@ -72,6 +73,14 @@ def _name_in(stem: str) -> str:
         return ""
     size = _MIXED.sub("", found[3])
     return f"{found[1].rstrip('-_.')}-{found[2]}b{size and '-'}{size}"
+
+
+def _of_folder(path: str) -> str:
+    """Return a model's name of a folder that is called by a family and a file called by a size (``scripts/opt/single_gpu/run_1.3b.sh``)."""
+    size = _SIZED.search(_stem(path))
+    folders = path.split("/")[:-1] if size is not None else []
+    family = next((folder for folder in reversed(folders) if _IS_FAMILY.fullmatch(folder)), "")
+    return f"{family.rstrip('-_')}-{size[1]}b" if family and size is not None else ""
 
 
 def _files(run: Run) -> list[str]:
@@ -109,7 +118,8 @@ def _of_billions(run: Run, name: str) -> tuple[str, str]:
     word = _WORD.match(last)
     for key in _SIZE_KEYS if word is not None else ():
         said = _BILLIONS.match(run.options.get(key, ""))
-        default = run.script.code.default(key) if said is None and run.script is not None and run.script.code else None
+        code = run.script.code if said is None and run.script is not None else None
+        default = (code.default(key) or code.default(key.upper())) if code is not None else None
         said = said or (_BILLIONS.match(default.text) if default is not None else None)
         if said is not None and word is not None:
             return f"{owner}/{word[0]}-{said[1]}b", f"{key} {said[1]}b"

@@ -39,7 +39,8 @@ from gpu_lol_action.domain.patterns import regex
 _FIELD = "hardware.gpu_count"
 USUAL_NODE = 8  # cards of a machine that several of are asked for
 _KEYS = ("num_processes", "nproc_per_node", "num_process_per_node", "num_processes_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
-         "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "n_gpu", "gpu_num", "num_gpu", "gpus_num", "gpu_count", "ngpus_per_node", "num_devices", "nr_gpu", "nr_gpus", "number_of_gpus", "tensor_parallel_size")  # fmt: skip
+         "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "n_gpu", "gpu_num", "num_gpu", "gpus_num", "gpu_count", "ngpus_per_node", "num_devices", "nr_gpu", "nr_gpus", "number_of_gpus", "ray_num_workers",
+         "tensor_parallel_size")  # fmt: skip
 _WORLDS = ("world_size", "distributed_world_size")  # processes of all machines together
 _SERVED = ("tp", "tp_size", "tensor_parallel_count")  # a served model is divided over so many
 # JAX lays devices out as a mesh: their number is the product (`local_mesh_config=(1, 8)`).

@@ -21,17 +21,18 @@ GPU_MODULES = frozenset({
     "facenet_pytorch", "pytorch_tabnet", "pytorch_forecasting", "pykeen", "recbole", "torchrec", "transformer_lens", "nnsight",
     "sae_lens", "lm_eval", "mlc_llm", "comfy", "isaacgym", "isaaclab", "brax", "nnunetv2", "cellpose", "esm", "openfold", "torchdrug",
     "nerfacc", "kaolin", "trlx", "mergekit", "hqq", "aqlm", "causal_conv1d", "fla", "flashinfer", "exllama", "open_clip_train", "pycuda",
-    "FlagEmbedding", "ragatouille", "colbert", "torchtext", "pyannote", "controlnet_aux", "compel", "k_diffusion",
+    "determined", "FlagEmbedding", "mii", "ragatouille", "colbert", "torchtext", "pyannote", "controlnet_aux", "compel", "k_diffusion",
 })  # fmt: skip
 """Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here."""
 
 GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
     "openai-whisper", "tensorflow-gpu", "pytorch-lightning", "pytorch", "fairscale", "flash-attn", "auto-gptq", "autoawq",
     "jaxlib", "nemo-toolkit", "torch-geometric", "paddlepaddle-gpu", "llama-cpp-python", "open-clip-torch", "cupy-cuda12x",
-    "sentence-transformers", "faster-whisper", "stable-baselines3", "mamba-ssm", "segment-anything", "ms-swift",
+    "deepspeed-mii", "sentence-transformers", "faster-whisper", "stable-baselines3", "mamba-ssm", "segment-anything", "ms-swift",
 }  # fmt: skip
 
-# Parts of a library that need another one: Ray's on language models are vLLM's, ModelScope's pipelines run PyTorch's models.
+# Parts of a library that need another one: Ray's on language models are vLLM's, ModelScope's pipelines run PyTorch's models, ART's
+# local backend trains with Unsloth.
 BROUGHT: Mapping[str, str] = {
     **dict.fromkeys(("ray.data.llm", "ray.serve.llm", "ray.llm"), "vllm"),
     **dict.fromkeys(
@@ -45,5 +46,6 @@ BROUGHT: Mapping[str, str] = {
         ),
         "torch",
     ),
+    "art.local": "unsloth",
     **dict.fromkeys(("horovod.tensorflow", "horovod.keras", "ray.train.tensorflow"), "tensorflow"),
 }

@@ -32,6 +32,7 @@ _SENDERS = (
     "cloud.common",
 )
 _PAYLOAD = regex(r"[\"'][Mm]essages[\"']\s{0,4}:")
+_FAR = "https://"
 
 
 @remembered
@@ -52,6 +53,19 @@ def lines_of_services(source: Source) -> frozenset[int]:
     said: set[int] = set()
     if source.code is not None and asks_elsewhere(source):
         said |= {item.line for item in source.code.defaults if item.name in _ADDRESSES}
-    if source.mentions("essages") and any(source.mentions(word) for word in _SENDERS) and not _HERE.search(source.text):
+    if _may_send(source) and not _HERE.search(source.text):
         said |= {number for number, line in enumerate(source.text.split("\n"), 1) if _PAYLOAD.search(line)}
     return frozenset(line for start in said for line in range(start - NEAR, start + NEAR + 1))
+
+
+def _may_send(source: Source) -> bool:
+    """Whether a program may send messages by hand: a first look at its text."""
+    return source.mentions("essages") and any(source.mentions(word) for word in _SENDERS)
+
+
+@remembered
+def sends_by_hand(source: Source) -> bool:
+    """Whether a program writes its messages to an address elsewhere with a plain client (``requests.post("https://…", json={"messages": …})``)."""
+    if not (_may_send(source) and source.mentions(_FAR)) or source.code is None:
+        return False
+    return _PAYLOAD.search(source.text) is not None and not _HERE.search(source.text)

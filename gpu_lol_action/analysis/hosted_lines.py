@@ -19,6 +19,8 @@ _VARIABLE = regex(r"[ \t]+(?:-[ \t]+)?([A-Z][A-Z0-9_]*)(?:=|:[ \t]+)(\S.*)$")
 _ITEM = regex(r"([ \t]*-[ \t]+)(.*)$")
 _START = regex(r"([ \t]+start_command:[ \t]*)(.*)$")
 _BLOCK = regex(r"[|>][-+]?[ \t]*$")
+FOLDED = ">"
+_ESCAPED = regex(r"\\([\"\\])")
 
 
 def is_hosted(source: Source) -> bool:
@@ -52,7 +54,7 @@ def _blocks(lines: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
 
 
 def _scalars(lines: Sequence[tuple[int, str]], head: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """Yield the texts behind ``head``: a block's lines one by one, a text over several lines as one."""
+    """Yield the texts behind ``head``: a block's lines one by one, a folded block or a text over several lines as one."""
     start, parts, indent, is_block = 0, [], 0, False
     for number, line in lines:
         depth = len(line) - len(line.lstrip())
@@ -66,8 +68,9 @@ def _scalars(lines: Sequence[tuple[int, str]], head: re.Pattern[str]) -> Iterato
                 yield start, _unquoted(" ".join(parts))
             start, parts = 0, []
             if found := head.match(line):
-                is_block = _BLOCK.match(found[2]) is not None
-                start, parts, indent = number, [] if is_block else [found[2]], depth
+                is_marked = _BLOCK.match(found[2]) is not None
+                is_block = is_marked and not found[2].startswith(FOLDED)
+                start, parts, indent = number, [] if is_marked else [found[2]], depth
     if parts:
         yield start, _unquoted(" ".join(parts))
 
@@ -75,4 +78,6 @@ def _scalars(lines: Sequence[tuple[int, str]], head: re.Pattern[str]) -> Iterato
 def _unquoted(text: str) -> str:
     """Return a YAML scalar without the quotes around all of it."""
     bare = text.strip()
-    return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'" else bare
+    if len(bare) < 2 or bare[0] != bare[-1] or bare[0] not in "\"'":
+        return bare
+    return _ESCAPED.sub(r"\1", bare[1:-1]) if bare[0] == '"' else bare[1:-1]

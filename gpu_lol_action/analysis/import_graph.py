@@ -188,6 +188,8 @@ def _from_outer(checkout: Checkout, item: Import) -> list[Source]:
     tail = inner.replace(".", "/")
     tails = [*([tail] if tail else []), *(f"{tail}/{name}".lstrip("/") for name in item.names[:MAX_NAMES])]
     paths = [f"{each}{end}" for each in tails for end in (".py", "/__init__.py")]
+    if not tail:  # the folder itself, as a package
+        paths.append("__init__.py")
     return [source for path in paths if (source := checkout.find(path)) is not None]
 
 

@@ -51,7 +51,7 @@ _FAMILIES = (
     frozenset({"dgl", *(f"dgl-cu{cuda}" for cuda in ("100", "101", "102", "110", "111", "113", "116", "117"))}), frozenset({"haystack-ai", "farm-haystack"}), frozenset({"pyyaml", "yaml"}),
     frozenset({"pydantic-ai", "pydantic-ai-slim"}), frozenset({"griffe", "griffelib"}), frozenset({"scikit-plot", "mljar-scikit-plot"}),
 )  # fmt: skip
-# What brings weights from one library to another needs both; who runs the program needs neither.
+# What brings weights from one library to another needs both.
 _CONVERTS = regex(r"(?:convert|export)(?:er|ion)?[_-]")
 _COMPUTES = frozenset({"torch", "tensorflow", "jax", "paddle", "mxnet", "chainer", "mindspore"})
 _GUARD = regex(r"\nif\s{1,3}\(?__name__\s{0,3}==")
@@ -113,9 +113,8 @@ def imported_packages(
         requirement = package if _IS_WHEEL.search(known) else known
         found.setdefault(name, Finding("dependencies.requirements", requirement, why, Confidence.MEDIUM, where))
     if has_list and run is None:
-        for finding in _at_start(
-            checkout, [d for d in declared if package_name(d.requirement) not in required], is_library=bool(library)
-        ):
+        others = [d for d in declared if package_name(d.requirement) not in required]
+        for finding in _at_start(checkout, others, is_library=bool(library)):
             found.setdefault(package_name(finding.value), finding)
     return [found[name] for name in sorted(found)]
 
@@ -195,8 +194,7 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
     if script is not None and run is not None and run.command is None and (pack := pack_of(checkout)) is not None:
         closure = tuple(dict.fromkeys((*closure, *import_closure(checkout, pack))))
     rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK) or _shown(checkout)
-    if has_list and run is None:  # no GPU is needed; what is started is then each program at the root
-        rest = [source for source in checkout.of(Form.PYTHON) if source.depth == 0 and is_started(checkout, source)]
+    rest = _at_the_root(checkout) if has_list and run is None else rest  # no GPU is needed: each of them counts
     own = frozenset().union(*(s.code.imported() for s in closure if s.code is not None)) & _COMPUTES
     for source in dict.fromkeys([*closure, *rest]):
         if source not in closure and source is not script and _CONVERTS.match(source.name):
@@ -217,6 +215,13 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
             if not item.is_optional or is_on or (item.is_lazy and may_be_lazy):
                 yield from _meant(source, item)
     yield from _at_once(_loaded(checkout, run), {*closure, *rest})
+
+
+def _at_the_root(checkout: Checkout) -> Sequence[Source]:
+    """Return the programs at the root that are started; a lone program is, though nothing in it says so."""
+    programs = [source for source in checkout.of(Form.PYTHON) if source.depth == 0]
+    is_lone = len(checkout.of(Form.PYTHON, Form.NOTEBOOK)) == 1 and not lists_of(checkout).projects
+    return programs if is_lone else [source for source in programs if is_started(checkout, source)]
 
 
 def _at_once(loaded: Sequence[Source], seen: Collection[Source]) -> Iterator[tuple[Source, Import]]:
@@ -244,10 +249,7 @@ def _own_test(source: Source) -> int:
 
 
 def _shown(checkout: Checkout) -> Sequence[Source]:
-    """Return the program that the README shows, where the checkout has no other: whoever reads on to it finds it installed.
-
-    One for a server is an alternative to what is started.
-    """
+    """Return the program that the README shows, where the checkout has no other; one for a server is an alternative to what is started."""
     program = shown_program(checkout)
     is_served = program is not None and program.code is not None and bool(program.code.imported() & SERVERS)
     return () if program is None or is_served else (program,)

@@ -21,7 +21,6 @@ from gpu_lol_action.analysis.launch_tools import (
     SERVERS,
     TOOLS,
     as_count,
-    followed,
     inner_text,
     may_start,
     processes_of,
@@ -30,6 +29,7 @@ from gpu_lol_action.analysis.launch_tools import (
     tool_of,
     without_runners,
 )
+from gpu_lol_action.analysis.led_to import followed
 from gpu_lol_action.analysis.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.linked_scripts import linked_scripts
 from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
@@ -42,7 +42,7 @@ from gpu_lol_action.analysis.server_images import put_entry_points
 from gpu_lol_action.analysis.shell_defaults import exported, handed_places, is_left_open
 from gpu_lol_action.analysis.sourced_scripts import sourcing
 from gpu_lol_action.analysis.texts import without_comment
-from gpu_lol_action.analysis.wrapped_commands import wrapped
+from gpu_lol_action.analysis.wrapped_commands import working_part, wrapped
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -104,6 +104,9 @@ class LaunchCommand:
     def is_documented(self) -> bool:
         """Whether a document tells the reader to start it, or to start the script that it stands in."""
         return form_of(self.said.path) is Form.MARKDOWN
+
+
+_LED_TO = (Form.SHELL, Form.YAML)  # `bash run.sh`, `sky launch task.yaml`
 
 
 @functools.lru_cache(maxsize=4)
@@ -182,7 +185,7 @@ def parse_command(
         own |= before
     if not words or starts_nothing(words):
         return None
-    asked, words = wrapped(words) or (None, words)
+    asked, words = wrapped(words) or (None, working_part(words, scripts))
     module = scripts.get(words[0]) if len(words) > 1 or runner else None  # a name alone may be but a word
     tool, rest = ("python", [module, *words[1:]]) if module else tool_of(words)
     if tool is None:
@@ -261,7 +264,7 @@ def _led_to(
     else:
         there = found_there(checkout, source.path, line.folder, name) if line.folder else None
         script, target = there or checkout.find_named(name), ""
-    if script is None or script is source or script.form is not Form.SHELL or is_makefile(script) != bool(target):
+    if script is None or script is source or script.form not in _LED_TO or is_makefile(script) != bool(target):
         return
     taken = set_by_options(script.text, parameters)
     passed = {**handed_places(parameters[:20]), **handed_words(script.text, parameters)} if taken is None else taken

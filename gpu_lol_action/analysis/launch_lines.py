@@ -11,6 +11,7 @@ from types import MappingProxyType
 from gpu_lol_action.analysis.azure_jobs import azure_lines, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.container_lines import container_lines, with_variables
+from gpu_lol_action.analysis.determined_jobs import determined_lines, is_determined
 from gpu_lol_action.analysis.handed_words import with_handed
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_texts import is_open_text, one_value, with_kept_texts
@@ -59,7 +60,9 @@ _PROMPT = regex(
 _IN_NOTEBOOK = regex(r"(?:[ \t]+pass  |[\w, ]+ = None  )?#(?:!|%(?=run))(.*)")
 _SHELL = regex(r"(?:/bin/)?(?:ba|z)?sh\s+-c\s+\"([^\"]+)\"")
 _PIPED = regex(r"(\$\([\w./-]+)[^()|`]{0,200}(?:\|[^()|`]{1,200})+\)")
-_BETWEEN_COMMANDS = regex(r"&&|\|\||;|(?<!\|)(?:(?<=\s)\|(?!\|)|\|(?=\s|tee\b))")  # not in "task|shots"
+_BETWEEN_COMMANDS = regex(
+    r"&&|\|\||;|(?<=\s&)(?=\s+\S)|(?<!\|)(?:(?<=\s)\|(?!\|)|\|(?=\s|tee\b))"
+)  # not in "task|shots"; an "&" stays with what it sends behind
 _CONTROL = regex(r"^(?:do|then|else)\s+")
 
 
@@ -250,6 +253,9 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
         return
     if is_azure_job(source.text):
         yield from azure_lines(source)
+        return
+    if is_determined(source.text):
+        yield from determined_lines(source)
         return
     if re.search(r"^(?:services|kind|spec):", source.text, re.MULTILINE):
         yield from container_lines(source, lambda text: substitute(text, NOTHING))

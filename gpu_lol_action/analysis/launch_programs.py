@@ -14,7 +14,7 @@ from gpu_lol_action.domain.patterns import regex
 
 MAX_STARTED = 10
 MAX_PROGRAMS = 200
-_STARTERS = ("subprocess", "os.system", "Popen", "execvp")
+_STARTERS = ("subprocess", "os.system", "Popen", "execvp", "azure.ai.ml")
 _TRAINING_TOOLS = ("llamafactory-cli", "axolotl", "litgpt")
 _STARTED = (*SERVING_TOOLS, *COUNT_FLAGS, *_TRAINING_TOOLS)
 _FIRST = regex(

@@ -32,7 +32,7 @@ TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swi
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
 _VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout"}), "megatron": frozenset({"sft", "pt", "rlhf"}), "caffe": frozenset({"train"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
           "parlai": frozenset({"train_model", "tm", "train", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web", "eval_model"})}  # fmt: skip
-SERVERS = ("vllm.entrypoints", "sglang.launch_server", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")
+SERVERS = ("vllm.entrypoints", "sglang.launch_server", "sglang.bench_o", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")  # fmt: skip
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy", "trtllm-serve")
 INTERFACES = frozenset({"streamlit", "gradio", "jupyter", "chainlit"})
 WEB_SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "fastapi", "flask", "waitress-serve"})
@@ -46,7 +46,7 @@ _RUNNERS = frozenset({
 # These run a program only by a word of their own; else they install or create.
 _MANAGERS = frozenset({"conda", "mamba", "micromamba", "poetry", "uv", "pdm", "pipenv", "pixi", "hatch", "rye", "docker", "podman", "modal",
                        "nvidia-docker", "singularity", "apptainer"})  # fmt: skip
-_SHELLS = frozenset({"bash", "sh", "zsh", "source", ".", "sbatch", "qsub", "bsub"})
+SHELLS = frozenset({"bash", "sh", "zsh", "source", ".", "sbatch", "qsub", "bsub"})
 _LAUNCH_MODULES = {
     "torch.distributed.launch": "torchrun", "torch.distributed.run": "torchrun", "accelerate.commands.launch": "accelerate",
     "deepspeed.launcher.runner": "deepspeed", "colossalai.cli": "colossalai", "paddle.distributed.launch": "fleetrun",
@@ -57,6 +57,8 @@ MOST_BEFORE = 8  # words up to the project's own command
 _NO_PROGRAMS = frozenset({"pip", "venv", "ipykernel", "pytest", "http.server", "unittest", "build", "twine", "nltk.downloader",
                           "spacy", "coverage", "pre_commit", "virtualenv", "ensurepip", "json.tool", "site"})  # fmt: skip
 _PYTHON = regex(r"i?python(?:3(?:\.\d+)?)?")
+# What hands a file that describes a job to a platform.
+SUBMITTERS = ("det e(?:xperiment)? create", "sky (?:jobs )?(?:launch|exec)", "dstack (?:apply|run)", "kubectl (?:apply|create)", "az ml job create")  # fmt: skip
 _FLAGS = regex(r"-[bBdEiIOPqsSuv]{1,6}m?")  # of the interpreter, which a module may follow in the same word: `-um`
 _MODULE = regex(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+")
 _PROGRAM = regex(r"[a-z][a-z\d_-]{1,40}")
@@ -64,7 +66,8 @@ _MAY_START = regex(
     r"\$|\.(?:py|ipynb|sh|bash|slurm|sbatch)\b|python|\b(?:make|just|text-generation-inference|lorax|"
     + "|".join(
         sorted(
-            {*TOOLS, *COUNT_FLAGS, *INTERFACES, *WEB_SERVERS, "fabric", "torchx"} | {s for s in _SHELLS if s.isalpha()}
+            {*TOOLS, *COUNT_FLAGS, *INTERFACES, *WEB_SERVERS, "fabric", "torchx", *SUBMITTERS}
+            | {s for s in SHELLS if s.isalpha()}
         )
     )
     + r")\b"
@@ -152,7 +155,7 @@ def is_program(name: str) -> bool:
         or name in COUNT_FLAGS
         or name in INTERFACES
         or name in WEB_SERVERS
-        or name in {"fabric", "torchpack", *_SHELLS}
+        or name in {"fabric", "torchpack", *SHELLS}
     )
 
 
@@ -160,26 +163,6 @@ def inner_text(words: Sequence[str]) -> str | None:
     """Return the command that a shell is handed as a text (``bash -c "..."``)."""
     is_shell = bool(words) and words[0].rsplit("/", 1)[-1] in {"bash", "sh", "zsh"}
     return words[2] if is_shell and len(words) > 2 and words[1] in {"-c", "-lc", "-xc"} else None
-
-
-def followed(words: Sequence[str]) -> tuple[str, list[str]] | None:
-    """Return the script or ``make:target`` that a command leads to, with what is handed to it; None for other commands."""
-    first = words[0].rsplit("/", 1)[-1] if words else ""
-    if first in {"make", "just"}:
-        targets = [word for word in words[1:] if re.fullmatch(r"[A-Za-z][\w.-]*", word)]
-        return (f"make:{targets[0]}", []) if targets else None
-    if first in _SHELLS:
-        rest = list(words[1:])
-        while rest and rest[0].startswith("-"):
-            rest.pop(0)
-        return (
-            (rest[0], rest[1:])
-            if rest and re.search(r"\.(?:sh|bash|slurm|sbatch|job|pbs)$|^[\w./-]+$", rest[0])
-            else None
-        )
-    if words and re.search(r"^[\w.$/{}-]+\.(?:sh|bash|slurm|sbatch)$", words[0]):
-        return words[0], list(words[1:])
-    return None
 
 
 def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from gpu_lol_action.analysis.python_code import Call, PythonCode
 
 TRAINS: Mapping[str, tuple[str, ...]] = MappingProxyType({
+    "art": ("TrainableModel",),
     "axolotl": ("do_cli", "do_train", "train"),
     "equinox": ("filter_grad", "filter_value_and_grad"),
     "mmengine": ("from_cfg",),
@@ -24,6 +25,7 @@ TRAINS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "cellpose": ("train_seg",),
     "pyro": ("SVI",),
     "horovod": ("DistributedOptimizer", "DistributedGradientTape"),
+    "cuml": ("fit", "fit_predict"),
 })  # fmt: skip
 """By the library's import name: the last words of its calls that train."""
 
@@ -41,6 +43,7 @@ INFERS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "comfy": ("load_checkpoint_guess_config", "load_diffusion_model", "load_unet"),
     "transformer_lens": ("from_pretrained",),
     "lm_eval": ("simple_evaluate", "cli_evaluate"),
+    "mii": ("serve", "pipeline"),
 })  # fmt: skip
 """By the library's import name: the last words of its calls that run a model."""
 

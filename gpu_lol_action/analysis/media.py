@@ -35,7 +35,7 @@ from gpu_lol_action.analysis.offload import managed_finding, offload_findings
 from gpu_lol_action.analysis.optimized_parts import trained_beside
 from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
-from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of
+from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of, values_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -59,7 +59,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return []
     scope = scope_of(checkout, run)
     sources = import_closure(checkout, run.script) if run.script is not None else ()
-    found = size_findings(scope, sources)
+    found = size_findings(scope, sources, values_of(checkout, run))
     found += [
         *offload_findings(scope, sources),
         *_text_encoder(scope, sources if run.behavior is Behavior.TRAINS else ()),

@@ -196,7 +196,7 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         image_height=0 if is_guided else size[0],  # a guide looks at pictures of its own size
         image_width=0 if is_guided else size[1],
         frames=_whole(known, "media.frames") if question.model.kind in {"diffusion-video", "video"} else 0,
-        audio_seconds=float(_text(known, "media.audio_seconds") or 0),
+        audio_seconds=_seconds(known, question),
         trained_part=trained_part,
         is_one_part_at_a_time=(_text(known, "media.offload") == "parts" or bool(_text(known, "memory.managed")))
         and not question.method.trains,
@@ -266,6 +266,12 @@ def _elements(findings: tuple[Finding, ...], question: VramQuestion, field: str)
         samples = question.batch_size if seconds > LONGEST_SOUND else 1
         return outputs * seconds * POSITIONS_PER_SECOND / samples
     return outputs * positions_of(findings)
+
+
+def _seconds(findings: tuple[Finding, ...], question: VramQuestion) -> float:
+    """Return the seconds of one sample: of a whole batch's, that no single sound has, its share."""
+    seconds = float(_text(findings, "media.audio_seconds") or 0)
+    return seconds / question.batch_size if seconds > LONGEST_SOUND and question.method.trains else seconds
 
 
 def positions_of(findings: tuple[Finding, ...]) -> int:

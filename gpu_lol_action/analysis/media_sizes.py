@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.dead_branches import dead_lines
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -95,11 +96,12 @@ _DATASETS = {"mnist": 28, "fashionmnist": 28, "kmnist": 28, "emnist": 28, "cifar
 _NAMED = frozenset({"dataset", "data_set", "dataset_name", "dataset_type", "dset"})
 _SHORTER = ("RandomResize", "ResizeShortestEdge", "Resize", "RandomShortestSize", "RandomChoiceResize")
 LEAST, MOST = 16, 8192
+MOST_OF_A_BATCH = 6000
 
 
-def size_findings(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
-    """Return sizes that the run says, the nearest first."""
-    images = [*_image(scope, sources)]
+def size_findings(scope: Scope, sources: Sequence[Source], options: Mapping[str, str]) -> list[Finding]:
+    """Return sizes that the run says, the nearest first; not what only branches say that its ``options`` switch off."""
+    images = [*_image(scope, sources, options)]
     found = [max(images, key=lambda finding: finding.confidence)] if images else []
     numbers = (
         ("media.frames", _FRAMES, 2, 1024),
@@ -111,10 +113,12 @@ def size_findings(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
         if number is not None:
             found.append(_finding(field, str(as_number(number.text)), number))
     seconds = look_up(scope, _SECONDS)
+    # lhotse's samplers count the seconds of a whole batch.
+    most = MOST_OF_A_BATCH if seconds is not None and any(source.mentions("lhotse") for source in sources) else 600
     if (
         seconds is not None
-        and re.fullmatch(r"\d{1,3}(?:\.\d{1,3})?", seconds.text)
-        and 0.1 <= float(seconds.text) <= 600
+        and re.fullmatch(r"\d{1,4}(?:\.\d{1,3})?", seconds.text)
+        and 0.1 <= float(seconds.text) <= most
     ):
         found.append(_finding("media.audio_seconds", seconds.text, seconds))
     return found
@@ -130,7 +134,7 @@ def image_size(findings: Iterable[Finding]) -> tuple[int, int] | None:
     return int(height), int(width or height)
 
 
-def _image(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
+def _image(scope: Scope, sources: Sequence[Source], options: Mapping[str, str]) -> Iterator[Finding]:
     """Yield the size of pictures: height and width, a pair, one side, a transform, a data set."""
     height, width = _nearest(scope, _HEIGHTS), _nearest(scope, _WIDTHS)
     if height is not None and width is not None and height.confidence is width.confidence:
@@ -147,11 +151,20 @@ def _image(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
     if side is not None:
         yield _finding("media.image_size", str(as_number(side.text)), side)
     yield from _bare_side(scope)
-    transformed, named = list(_from_transforms(sources)), list(_of_named_datasets(scope))
+    transformed, named = list(_live(_from_transforms(sources), sources, options)), list(_of_named_datasets(scope))
     # Where a program crops to that size for some data set, the one that is named goes before what others are resized to.
     is_cropped = bool(named) and any(each.value == named[0].value for each in transformed)
     yield from (*named, *transformed) if is_cropped else (*transformed, *named)
-    yield from _from_datasets(sources)
+    yield from _live(_from_datasets(sources), sources, options)
+
+
+def _live(found: Iterable[Finding], sources: Sequence[Source], options: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield what does not stand in a branch that the run's options switch off."""
+    by_path = {source.path: source for source in sources}
+    for each in found:
+        dead = dead_lines(by_path[each.evidence.path], options)
+        if not any(each.evidence.line in block for block in dead):
+            yield each
 
 
 def _of_named_datasets(scope: Scope) -> Iterator[Finding]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -14,9 +13,9 @@ from gpu_lol_action.analysis.memory_gaps import gaps_of, is_assumed
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.models_beside import with_models_beside
-from gpu_lol_action.analysis.open_sizes import Bound, bounded, up_to
+from gpu_lol_action.analysis.open_sizes import DEFAULT_GIB, Bound, assumed_size, bounded, up_to
 from gpu_lol_action.analysis.ordinary_cards import ordinary
-from gpu_lol_action.analysis.placement import ALL_FIELDS, need_of, place, share_batch
+from gpu_lol_action.analysis.placement import ALL_FIELDS, machines_of, need_of, place, share_batch
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
@@ -42,10 +41,6 @@ from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 
-# Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
-DEFAULT_GIB = 12
-# Handwritten digits and the like (28 pixels a side): what their networks keep is small, whatever they are.
-SMALL_PICTURE, SMALL_GIB = 28, 6
 # The context and the libraries' workspaces take 1 GiB on some cards before a model is loaded; no rented card has less than 8.
 LEAST_GIB = 2
 
@@ -69,6 +64,7 @@ class MemoryNeed:
     not_understood: tuple[str, ...] = ()
     question: VramQuestion | None = None
     is_relaxed: bool = False
+    machines: int = 1
 
 
 def memory_need(
@@ -86,7 +82,7 @@ def memory_need(
     if model is None:
         trains = workload is WorkloadType.TRAINING
         said = statements(findings, trains=trains)
-        return _without_model(findings, said if trains else _of_inference(said), stated or 1)
+        return _without_model(findings, said if trains else _of_inference(said), stated or 1, trains=trains)
     said_fields = ALL_FIELDS if is_as_said else _said(findings)
     asked, untold = as_told(question_of(findings, workload, model), findings, said_fields)
     asked, stated, bound = _shared(asked, stated, findings)
@@ -113,14 +109,13 @@ def memory_need(
     )
     is_rough = _is_rough(findings, question) or bool(bound.gap)
     if is_rough and not _is_of_title(model, findings) and _is_only_a_part(said, breakdown):
-        return _without_model(findings, said if question.method.trains else _of_whole(said), stated or 1)
+        return _without_model(
+            findings, said if question.method.trains else _of_whole(said), stated or 1, trains=question.method.trains
+        )
     said = said if is_rough else large_enough(said, _weights_gib(breakdown))
     said = at_the_command(_holding_the_weights(said, findings, breakdown, question), best(findings, "entry_point"))
     # What stands for a family is usually not the model whose authors published a figure.
-    said = (
-        *on_the_same_count(said, findings, count),
-        *(() if is_guessed or question.method.trains else _card_of_model(model, where)),
-    )
+    said = (*on_the_same_count(said, findings, count), *(() if is_guessed else _card_of_model(model, question, where)))
     agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough, is_managed=is_managed)
     if agreed is None and is_guessed:
         roomy = with_room(breakdown, question)
@@ -144,6 +139,7 @@ def memory_need(
         (*gaps_of(findings, question, bound), *untold, *relaxed),
         alone,
         bool(relaxed),
+        machines_of(question, count),
     )
 
 
@@ -248,9 +244,9 @@ def _is_ordered(statement: Statement) -> bool:
     return statement.is_card and statement.finding.evidence.path.endswith((".sh", ".slurm", ".sbatch"))
 
 
-def _card_of_model(model: ModelFacts, where: Evidence) -> list[Statement]:
+def _card_of_model(model: ModelFacts, question: VramQuestion, where: Evidence) -> list[Statement]:
     """Return the memory that the model's own authors publish for running it."""
-    if not model.published_gb:
+    if not model.published_gb or question.method.trains:
         return []
     why = f"the card of {model.name} says {model.published_gb:g} GB"
     finding = Finding("documented.memory_gb", f"{model.published_gb:g}", why, Confidence.HIGH, where)
@@ -263,7 +259,7 @@ def _beside(card_gib: float) -> int:
     return math.ceil(float(shared))
 
 
-def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], count: int) -> MemoryNeed:
+def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], count: int, *, trains: bool) -> MemoryNeed:
     """Return what documentation says, or the default, where no model was recognized."""
     unsized = best(findings, "model.unsized_id")
     gap = f"the size of `{unsized.value}` is not known" if unsized else "no model of a known size was recognized"
@@ -279,12 +275,7 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
         finding = Finding("hardware.vram_required_gb", str(gib), why, Confidence.LOW, first.finding.evidence)
         return MemoryNeed(gib, count, None, None, finding, (f"{gap}; {taken}",))
     where = (best(findings, "entry_point") or best(findings, "workload") or findings[0]).evidence
-    pictures = best(findings, "media.image_size")
-    is_small = (
-        pictures is not None and max(map(int, re.findall(r"\d{1,6}", pictures.value)), default=0) <= SMALL_PICTURE
-    )
-    default = SMALL_GIB if is_small else DEFAULT_GIB
-    whose = f"a model of pictures of {pictures.value} pixels" if is_small and pictures else "a model of one's own"
+    default, whose = assumed_size(findings, trains=trains)
     why = f"no model of a known size was recognized; {default} GiB is the default for {whose}"
     finding = Finding("hardware.vram_required_gb", str(default), why, Confidence.LOW, where)
     return MemoryNeed(default, count, None, None, finding, (f"{gap}; {default} GiB were assumed",))

@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.model_parallel import EXPERT, PIPELINE, RUNTIME, TE
 from gpu_lol_action.analysis.padded_texts import padded_length
 from gpu_lol_action.analysis.picture_lengths import PIXELS, with_pictures
 from gpu_lol_action.analysis.surest import best, value_of_best
+from gpu_lol_action.analysis.training_state import HEAD
 from gpu_lol_action.analysis.whole_copies import FIELD as COPIES
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.spec import WorkloadType
@@ -92,6 +93,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         gpu_count=int(value_of_best(findings, "hardware.least_count") or 1) if trains else 1,
         sharding=Sharding(sharding) if sharding and trains else Sharding.NONE,
         is_loss_chunked=best(findings, "training.chunked_loss") is not None,
+        has_small_head=best(findings, HEAD) is not None,
         is_pure_low_precision=method is Method.FULL and value_of_best(findings, "training.weights") in {"bf16", "fp16"},
         has_reference=method.trains_everything and best(findings, "training.reference_model") is not None,
         runtime=engine or (value_of_best(findings, RUNTIME) or "" if trains else ""),

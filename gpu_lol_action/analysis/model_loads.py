@@ -15,10 +15,10 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import find_model, is_known_model
 
 MODEL_KEYS = (
-    "model_name_or_path", "base_model", "pretrained_model_name_or_path", "model_id", "model_name", "base_model_name_or_path",
+    "model_source", "model_name_or_path", "base_model", "pretrained_model_name_or_path", "model_id", "model_name", "base_model_name_or_path",
     "pretrained_model_name", "pretrained_model", "model_path", "hf_model_id", "base_model_id", "base_model_name", "model",
     "checkpoint", "ckpt_dir", "llama_model", "backbone", "model_type", "arch", "init_from", "repo_id", "pretrain",
-    "partial_pretrain", "pretrained",
+    "partial_pretrain", "pretrained", "model_id_or_path", "model_name_or_id", "llm_name_or_path", "hf_model", "hf_model_name",
 )  # fmt: skip
 _LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "CrossEncoder", "SparseEncoder", "create_model", "load_model", "snapshot_download", "pipeline",
                       "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO",

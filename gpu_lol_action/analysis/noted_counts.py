@@ -21,6 +21,8 @@ USUAL_NODE, MOST_CARDS = 8, 64
 MAX_LINES, MAX_LINE_CHARACTERS = 400, 300
 MAX_STATEMENT_LINES, MAX_BATCHES, MAX_SAMPLES = 60, 20, 4096
 _REMARK = regex(r"(?:^|\s)#\s?(.{4,200})$")
+# "#   tune run --nproc_per_node 4 lora_finetune_distributed --config llama2/13B_lora": the command that a recipe tells on top.
+_LAUNCHED = regex(r"\s--(?:nproc[_-]per[_-]node|num[_-]processes|num[_-]gpus)[ =](\d{1,2})(?=\s)")
 _SCALED, _EVALUATES = regex(r"auto_scale_lr\b"), regex(r"(?:\w{1,40}[._])?(?:val|test|eval)", re.IGNORECASE)
 _ASSIGNS = regex(r"[A-Za-z_]\w{0,80}\s{0,4}=")
 # "1 GPU per process", "for each of the 2 GPUs of a node", "on more than one GPU": how the work is laid out, not on what; nor is it
@@ -120,7 +122,10 @@ def _in_remarks(source: Source, last: int) -> Finding | None:
         remark = _REMARK.search(line) if "#" in line and len(line) <= MAX_LINE_CHARACTERS else None
         if remark is None or _NOT_A_WORLD.search(remark[1]):
             continue
-        count = next((card.count for card in card_phrases(remark[1]) if card.count), None) or gpu_number(remark[1])
+        launched = _LAUNCHED.search(remark[1])
+        count = as_number(launched[1]) if launched is not None else None
+        count = count or next((card.count for card in card_phrases(remark[1]) if card.count), None)
+        count = count or gpu_number(remark[1])
         if count is not None and count <= USUAL_NODE:
             why = f"a remark in what configures the run names {count} {'GPU' if count == 1 else 'GPUs'}"
             return Finding(FIELD, str(count), why, Confidence.LOW, Evidence(source.path, number))

@@ -7,9 +7,10 @@ one says more of the assumption than of the run, so what is usually asked for wh
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
-from gpu_lol_action.analysis.media_question import DEFAULT_POSITIONS, PADDED_POSITIONS
+from gpu_lol_action.analysis.media_question import DEFAULT_POSITIONS, LONGEST_SOUND, PADDED_POSITIONS
 from gpu_lol_action.analysis.reconcile import WEIGHT_OF_NAMED_CARD
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Finding
@@ -26,6 +27,15 @@ MOST_BELIEVED = 160
 """GiB over which the samples of a network of one's own were misread: its authors' batch fits on a card, of 80 with 16-bit numbers."""
 FEW_SAMPLES = 3
 """Of a larger batch fewer samples are assumed instead."""
+
+# Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
+DEFAULT_GIB = 12
+# Handwritten digits and the like (28 pixels a side): what their networks keep is small, whatever they are.
+SMALL_PICTURE, SMALL_GIB = 28, 6
+# Recognizers of speech of 20 to 150 million weights, as their recipes fill cards: 700 to 1000 seconds at 16 bit on 32 GB, 1400 on 80
+# GB with two copies of each sound; 300 seconds at 32 bit on 32 GB.
+MOST_ASSUMED_GIB = 44
+STATES_GIB, GIB_PER_SECOND = 3, {True: 0.025, False: 0.07}
 
 # A batch of so many tokens is as large whatever its sentences' lengths are.
 # Transformers on patches are made for one size, which their names say; EfficientNets for one each.
@@ -111,3 +121,17 @@ def _missing(question: VramQuestion, findings: tuple[Finding, ...]) -> str:
         return ""
     positions = DEFAULT_POSITIONS if best(findings, "training.padding") is None else PADDED_POSITIONS
     return f"nothing says how long its sequences are, and {positions} positions were assumed"
+
+
+def assumed_size(findings: tuple[Finding, ...], *, trains: bool) -> tuple[int, str]:
+    """Return the GiB that are assumed where no model is recognized, and what for: pictures, or the seconds of a batch, say a little."""
+    pictures, sounds = best(findings, "media.image_size"), best(findings, "media.audio_seconds")
+    sides = [int(side) for side in re.findall(r"\d{1,6}", pictures.value)] if pictures is not None else []
+    if pictures is not None and max(sides, default=0) <= SMALL_PICTURE:
+        return SMALL_GIB, f"a model of pictures of {pictures.value} pixels"
+    if trains and sounds is not None and float(sounds.value) > LONGEST_SOUND:
+        precision = best(findings, "training.precision")
+        is_half = precision is not None and precision.value in {"fp16", "bf16"}
+        gib = math.ceil(STATES_GIB + float(sounds.value) * GIB_PER_SECOND[is_half])
+        return min(max(gib, DEFAULT_GIB), MOST_ASSUMED_GIB), f"batches of {float(sounds.value):g} seconds of sound"
+    return DEFAULT_GIB, "a model of one's own"

@@ -1,7 +1,7 @@
 """A training that asks for a card which its documentation would have named, and does not: the card that authors take for granted is taken.
 
 Authors say so where a training takes more than the cards that most people have. Where the model, or what it keeps per sample, is
-assumed and they are silent, the sum is mostly wrong, not they (``docs/analysis.md`` has the figures). And where a sum lies a little
+assumed and they are silent, the sum is mostly wrong, not they (``docs/analysis-documentation.md`` has the figures). And where a sum lies a little
 over the largest card that is common, that is what they had: larger ones are named.
 """
 

@@ -36,6 +36,9 @@ def outer_packages(checkout: Checkout) -> tuple[tuple[str, ...], ...]:
                 found.setdefault(prefix, set()).add(
                     item.module + "".join(f" {name}" for name in item.names[:MAX_NAMES])
                 )
+            elif cut == len(words) and (given := _of_the_folder(checkout, item)):
+                found.setdefault(prefix, set()).update(given)
+                asked[prefix].update(given)
     chosen = [p for p, hits in found.items() if _is_own(p, len(hits), len(asked[p]))]
     return tuple(sorted(chosen, key=lambda prefix: (-len(prefix), prefix)))
 
@@ -73,6 +76,15 @@ def _imports(checkout: Checkout) -> Iterator[Import]:
                 and (1 if is_known(top) else 0) <= item.module.count(".") < MAX_WORDS
             ):
                 yield item
+
+
+def _of_the_folder(checkout: Checkout, item: Import) -> frozenset[str]:
+    """Return the names that an import takes, where they are those that the folder itself gives as a package; empty where one is not."""
+    package = checkout.find("__init__.py")
+    if package is None or package.code is None or len(item.names) < LEAST_FOUND:
+        return frozenset()
+    given = {name for each in package.code.imports for name in (*each.names, each.module.rpartition(".")[2])}
+    return frozenset(item.names) if given.issuperset(item.names) else frozenset()
 
 
 def _leads_here(checkout: Checkout, rest: tuple[str, ...], item: Import) -> bool:

@@ -17,6 +17,8 @@ LARGE_CARD_GIB = accelerators()["A100-80GB"].memory_gib
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 MOST_CARDS = 8
 COUNTS = (1, 2, 4, 8)
+MACHINES = (2, 4, 8, 16, 32, 64)
+"""How many machines of eight a training may be divided over: the memory of a cluster is asked for in such steps."""
 ROOM = 0.95
 ALL_FIELDS = frozenset({"as said"})
 """In place of the fields that somebody decided: then nothing is assumed at all."""
@@ -49,7 +51,14 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
             question, count = _placed(asked, stated)
             if not _is_rentable(chosen[0]) or count < chosen[1]:
                 chosen = (question, count, said)
-    return chosen if _is_on_any_card(chosen[0]) else _on_some_card(chosen, stated, steps, said_fields)
+    if not _is_on_any_card(chosen[0]):
+        chosen = _on_some_card(chosen, stated, steps, said_fields)
+    return chosen if _is_on_any_card(chosen[0]) else _over_machines(chosen)
+
+
+def machines_of(question: VramQuestion, count: int) -> int:
+    """Return the machines that a placed question takes, of so many cards each."""
+    return question.gpu_count // count if question.gpu_count >= 2 * MOST_CARDS and count == MOST_CARDS else 1
 
 
 def share_batch(asked: VramQuestion, stated: int | None, machines: int = 1) -> tuple[VramQuestion, int | None]:
@@ -91,6 +100,18 @@ def _on_some_card(chosen: Placed, stated: int | None, steps: Sequence[Step], sai
             question, count = _placed(asked, stated)
             if _is_on_any_card(question):
                 return question, count, said
+    return chosen
+
+
+def _over_machines(chosen: Placed) -> Placed:
+    """Return what no machine of eight holds divided over the fewest that do; as it was where a count of its own says otherwise."""
+    question, count, said = chosen
+    if count != MOST_CARDS or question.gpu_count != count:
+        return chosen
+    for machines in MACHINES:
+        spread = sharded(question, count * machines)
+        if need_of(estimate_vram(spread)) <= LARGE_CARD_GIB:
+            return spread, count, (*said, f"{machines} machines of {count} cards are assumed: fewer do not hold it")
     return chosen
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from gpu_lol_action.analysis.documented_places import AT_COMMAND, FIELD, IN_ROW, IN_SECTION
+from gpu_lol_action.analysis.documented_places import AT_COMMAND, FIELD, IN_ROW, IN_SECTION, OF_ANOTHER
 from gpu_lol_action.domain.card_sizes import SIZES_GB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
@@ -87,9 +87,10 @@ def statements(
         if prefix.startswith("documented") and kind in {"memory_gb", "card"}:
             holds = {other: False, "quantized": is_quantized, "offloaded": is_offloaded}.get(prefix.rpartition(".")[2])
             holds = False if holds is None and not trains and _OF_TRAINING.search(finding.evidence.path) else holds
-            rank = 2 if holds is False else 0 if holds or prefix.endswith(mine) else 1
+            place = places.get(finding.evidence, "")
+            rank = 2 if holds is False or place == OF_ANOTHER else 0 if holds or prefix.endswith(mine) else 1
             said = _statement(finding, rank, is_card=kind == "card")
-            found.append(replace(said, place=places.get(finding.evidence, "")))
+            found.append(replace(said, place=place))
     return tuple(found)
 
 
@@ -214,8 +215,10 @@ def _middle_of_table(asked: Sequence[Statement]) -> Statement | None:
 
 def headline(stated: Iterable[Statement]) -> Statement | None:
     """Return the statement to go by where nothing was computed: what is demanded, then asked for, then the card used most."""
-    # What no card holds is the need of several, or of models that few can have.
-    said = [s for s in stated if s.memory_gib <= LARGEST_CARD_GIB]
+    # What no card holds is the need of several, or of models that few can have; a card that is ordered is had.
+    said = [
+        s for s in stated if s.memory_gib <= LARGEST_CARD_GIB or (s.is_card and s.finding.confidence is Confidence.HIGH)
+    ]
     said = _pointing([s for s in said if s.rank < 2] or said)
     # "8x A100 80GB" says which card was used, and no more is demanded by its size than by its name.
     said = [s for s in said if s.is_card or s.finding.confidence is Confidence.HIGH or not _is_of_card(s, said)]

@@ -23,8 +23,23 @@ _TOOLS = {
     "megatron": "ms-swift", "openrlhf": "openrlhf", "unsloth": "unsloth", "mim": "openmim", "parlai": "parlai", "lm_eval": "lm-eval", "lm-eval": "lm-eval", "lerobot-train": "lerobot", "nequip-train": "nequip", "trtllm-serve": "tensorrt-llm", "mistral-chat": "mistral-inference",
     **RESEARCH_TOOLS,
 }  # fmt: skip
-# Words that only one trainer's configuration has.
-_CONFIGURATIONS = (("torchtune.", "torchtune"), ("finetuning_type:", "llamafactory"))
+# Words that only one trainer's configuration has, all of them together.
+_OF_TRL = (
+    "model_name_or_path:",
+    "per_device_train_batch_size:",
+    "dataset_",
+)  # a program of one's own may read such, too
+_CONFIGURATIONS = (
+    (("torchtune.",), "torchtune"),
+    (("finetuning_type:",), "llamafactory"),
+    (("litgpt.data.",), "litgpt"),
+    (("base_model:", "micro_batch_size:", "datasets:"), "axolotl"),
+    (("ddp_bucket_cap_mb:", "pp_engine:"), "nanotron"),
+    (("trainer:", "exp_manager:"), "nemo-toolkit"),
+    (_OF_TRL, "trl"),
+)
+# DeepSpeed's own configuration is handed on by whatever trainer: `deepspeed: examples/deepspeed/ds_z3_config.json`.
+_HANDED_TO_DEEPSPEED = regex(r"(?m)^deepspeed:[ \t]{0,4}[\"']?[\w./-]{1,200}\.json\b")
 _OPTIONS = {"deepspeed": "deepspeed", "use_deepspeed": "deepspeed", "deepspeed_config_file": "deepspeed"}
 # What accelerate is told to start its processes by.
 _BY_DEEPSPEED = regex(r"(?m)^distributed_type:\s{0,4}[\"']?DEEPSPEED\b")
@@ -100,14 +115,21 @@ def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
         if engine is not None:
             yield engine, f"`{option}={value}` samples with it and no list names it", run.evidence
     for source in run.configs:
-        yield from _configured(source)
+        yield from _configured(source, is_alone=run.script is None)
 
 
-def _configured(source: Source) -> Iterator[tuple[str, str, Evidence]]:
-    """Yield what a configuration's own words name: one trainer's, or what accelerate starts its processes by."""
-    if (told := _BY_DEEPSPEED.search(source.text)) is not None:
-        place = Evidence(source.path, source.text.count("\n", 0, told.start()) + 1)
-        yield "deepspeed", "accelerate is told to use `DEEPSPEED` and no list names it", place
-    for mark, package in _CONFIGURATIONS:
-        if mark in source.text:
-            yield package, f"`{mark.strip('.:')}` is configured and no list names it", Evidence(source.path)
+def _configured(source: Source, *, is_alone: bool) -> Iterator[tuple[str, str, Evidence]]:
+    """Yield what a configuration's own words name: one trainer's, or what it starts or divides its processes by.
+
+    ``is_alone``: the program that reads it is not here.
+    """
+    for pattern, by in ((_BY_DEEPSPEED, "accelerate is told to use"), (_HANDED_TO_DEEPSPEED, "the trainer is told of")):
+        if (told := pattern.search(source.text)) is not None:
+            place = Evidence(source.path, source.text.count("\n", 0, told.start()) + 1)
+            yield "deepspeed", f"{by} `DEEPSPEED` and no list names it", place
+            break
+    for marks, package in _CONFIGURATIONS:
+        if (is_alone or marks is not _OF_TRL) and all(mark in source.text for mark in marks):
+            shown = marks[0].strip(".:")
+            yield package, f"`{shown}` is configured and no list names it", Evidence(source.path)
+            break

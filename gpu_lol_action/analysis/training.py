@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.training_optimizer import freed_gradients_of, optim
 from gpu_lol_action.analysis.training_precision import precision_of, weights_of
 from gpu_lol_action.analysis.training_preference import preference_of
 from gpu_lol_action.analysis.training_sharding import least_cards_of, offload_of, sharding_of
-from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_loss_of
+from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_loss_of, head_of
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -80,6 +80,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         found += [
             weights_of(checkout, run, scope, precision),
             chunked_loss_of(scope),
+            head_of(checkout, run, scope),
             *preference_of(checkout, run, scope),
         ]
         found += [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from gpu_lol_action.analysis.behavior import Behavior
@@ -52,9 +53,17 @@ _PARTS = frozenset(
 )
 _LEAST_PARTS = 4
 _DEFINES = regex(r"^(?:def|class|async def) ", re.MULTILINE)
+_JUDGES = frozenset({"do_predict", "do_eval"})
+_STEPS = frozenset({"do_train", "learning_rate", "num_train_epochs", "max_steps"})
 _NAMES = frozenset({"base_model", "model_name_or_path"})
 _LAUNCHER = frozenset({"distributed_type", "num_processes", "mixed_precision"})
 _DIVIDED = frozenset({"FSDP", "DEEPSPEED", "MULTI_GPU", "MEGATRON_LM"})
+# What a recipe's name says of its model's size: `7B_lora`, `qwen2_5_0.5b`, `mixtral-8x7b`, `gemma-270m`.
+_SIZE = regex(r"(?<![a-z\d.])(?:(\d{1,2})x)?((?:0_)?\d{1,3}(?:\.\d{1,2})?)(b|m)(?![a-z\d])", re.IGNORECASE)
+USUAL_SIZE_B = 8
+"""Of recipes for models of many sizes one near this many billions of parameters is meant by most readers."""
+ON_ONE_CARD = regex(r"[-_.]single[-_](?:device|gpu|card|[ahv]\d{2,3})(?![a-z\d])", re.IGNORECASE)
+"""What a recipe's name says that is made for a single card."""
 
 
 @record(frozen=True, slots=True)
@@ -75,7 +84,11 @@ class TrainingConfig:
 def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
     """Return the configurations of a folder without programs, shallow ones first; none where there is a program."""
     programs = checkout.of(Form.PYTHON, Form.NOTEBOOK)
-    served = tuple(config for source in checkout.of(Form.YAML) if (config := _served_config(source)) is not None)
+    served = tuple(
+        config
+        for source in checkout.of(Form.YAML)
+        if (config := _served_config(source, is_alone=not programs)) is not None
+    )
     if served or any(source.code and source.code.imports and not is_configuration(source) for source in programs):
         return served[:MAX_CONFIGS]
     if tuned := tuple(config for source in checkout.of(Form.YAML) if (config := _tuned_config(source)) is not None):
@@ -92,10 +105,15 @@ def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
     return tuple(found[:MAX_CONFIGS])
 
 
-def _served_config(source: Source) -> TrainingConfig | None:
-    """Return a Truss that says all of what is served: an engine to build of published weights, or the server of an image."""
+def _served_config(source: Source, *, is_alone: bool) -> TrainingConfig | None:
+    """Return a Truss that says all of what is served: an engine to build of published weights, or the server of an image.
+
+    ``is_alone``: no program lies here, so that what it builds by its commands is served.
+    """
     wish = truss_wish(source) if source.name == TRUSS else None
-    if wish is None or _WHOLE_TRUSS.search(source.text) is None:
+    if wish is None:
+        return None
+    if _WHOLE_TRUSS.search(source.text) is None and not (is_alone and wish.count is not None):
         return None
     if is_hosted(source) and any(_SERVERS.search(line) for _, line, _ in hosted_lines(source)):
         return None
@@ -135,12 +153,26 @@ def _launcher_config(source: Source) -> TrainingConfig | None:
     return TrainingConfig(source, Behavior.TRAINS, said["num_processes"].evidence, names_model=False)
 
 
-def _order(source: Source) -> tuple[int, str, int, str]:
-    """Return a file's place: shallow first; of variants of one recipe in a folder LoRA's, which most readers can run."""
+def _order(source: Source) -> tuple[int, str, int, bool, float, str]:
+    """Return a file's place: shallow first; of variants of one recipe in a folder LoRA's and one card's, which most readers can run.
+
+    Of those for several models the one of a usual size stands for the folder, and not the first of the alphabet.
+    """
     stem = source.name.rpartition(".")[0]
     # XTuner's authors advise 4-bit adapters for every model, and call them so.
     is_lora = bool(re.search(r"(?:^|[^a-z])lora(?:[^a-z]|$)" if source.code is None else r"q?lora", stem))
-    return source.depth, source.folder, 0 if is_lora else 1, source.path
+    is_single = ON_ONE_CARD.search(stem) is not None
+    return source.depth, source.folder, 0 if is_lora else 1, not is_single, _from_usual(stem), source.path
+
+
+def _from_usual(stem: str) -> float:
+    """Return how far from the usual one the size of a model is that a recipe's name gives: in doublings, those of larger ones twice."""
+    said = _SIZE.search(stem)
+    if said is None:
+        return 0.0
+    size = float(said[2].replace("_", ".")) * int(said[1] or 1) / (1000 if said[3] in "mM" else 1)
+    doublings = math.log2(size / USUAL_SIZE_B) if size else 0.0
+    return max(2 * doublings, -doublings)
 
 
 def _training_config(source: Source) -> TrainingConfig | None:
@@ -163,5 +195,7 @@ def _training_config(source: Source) -> TrainingConfig | None:
     if len(keys & _MARKS) < 2 and not is_repeated:
         return None
     line = next((line for key, line in pairs if key in _MARKS or key in _REPEATS), 0)
-    behavior = Behavior.TRAINS if is_repeated or keys & _TRAINS else Behavior.INFERS
+    # Transformers' switches: a trained model is only tried.
+    is_judged = bool(keys & _JUDGES) and not keys & _STEPS
+    behavior = Behavior.TRAINS if is_repeated or (keys & _TRAINS and not is_judged) else Behavior.INFERS
     return TrainingConfig(source, behavior, Evidence(source.path, line), bool(keys & _MODELS), is_sized)

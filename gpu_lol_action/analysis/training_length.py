@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.paths import Form
@@ -27,6 +29,7 @@ _LONGEST = regex(
     r"\bmax\(\s{0,20}[(\[]?\s{0,20}len\([^()\n]{1,60}\)[^()\n]{0,12}?\s{1,20}for\s{1,20}\w{1,60}(?:,\s{0,5}\w{1,60})?\s{1,20}in\s{1,20}"
     r"(?:\w{0,20}batch|samples|examples|features|instances|sequences|self\.\w{0,20}(?:texts|tokens|ids|sentences))\b"
 )
+_TOP = regex(r"(?m)^(?:class|def)[ \t]{1,4}(\w{1,80})")
 _PADS = ("BucketIterator", "BucketIterator.splits", "pad_sequence", "rnn.pad_sequence", "padded_batch", "pad_1D", "pad_2D",
          "pad_1D_tensor", "pad_2D_tensor")  # fmt: skip
 
@@ -81,9 +84,19 @@ def padding_of(checkout: Checkout, run: Run) -> Finding | None:
     where = called_at(checkout, run, *_PADS) or _longest_of_a_batch(checkout, run)
     if where is None:
         return None
-    is_own = run.script is not None and where.path == run.script.path
-    confidence = Confidence.MEDIUM if is_own else Confidence.LOW
+    confidence = Confidence.MEDIUM if _is_of_program(checkout, run, where) else Confidence.LOW
     return Finding("training.padding", "longest", "texts are padded to the longest of a batch", confidence, where)
+
+
+def _is_of_program(checkout: Checkout, run: Run, where: Evidence) -> bool:
+    """Whether a line is the program's own, or of a class or function of another module that the program calls by name."""
+    source = checkout.find(where.path)
+    if run.script is None or source is None:
+        return False
+    if source is run.script:
+        return True
+    above = _TOP.findall("\n".join(source.text.split("\n", where.line)[: where.line]))
+    return bool(above) and re.search(rf"\b{above[-1]}\(", run.script.text) is not None
 
 
 def _longest_of_a_batch(checkout: Checkout, run: Run) -> Evidence | None:

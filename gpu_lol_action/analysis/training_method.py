@@ -37,7 +37,7 @@ _PREFIX = ("pre_seq_len", "num_virtual_tokens")
 # Ways to train few of the weights: adapters, a prefix, the last layers alone.
 # LoRA by any name, its kin of like size (orthogonal, vector, basis-sharing adapters), and what trains a few layers or embeddings.
 _FEW = regex(
-    r"lora|(?:^|[_-])(?:freeze|frozen)|^(?:p[_-]?tuning|prefix|prompt|q?g?oft|boft|vera|ia3|bone|pissa|hra|loha|lokr|lo?reft|fourierft)",
+    r"lora|(?:^|[_-])(?:freeze|frozen)|^(?:p[_-]?tuning|prefix|prompt|q?g?oft|boft|vera|ia3|bone|pissa|hra|loha|lokr|(?:lo)?reft|fourierft|(?:llama[_-]?)?adapters?$|llama_?pro|bitfit|ln_?tuning)",
     re.IGNORECASE,
 )
 _SECTION = regex(r"(?:^|\.)peft(?:_config)?\.(?:name|type|method|peft_type|peft_scheme)$")
@@ -48,6 +48,7 @@ _PUTS_ON = (
     "get_reft_model",
     "FastLanguageModel.get_peft_model",
     "prepare_model_for_kbit_training",
+    "TrainableModel",  # of ART, which trains adapters
 )
 _LOADS = ("from_pretrained", "create_model", "get_model", "SentenceTransformer", "CrossEncoder", "SparseEncoder")
 _HANDED = regex(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s+and\b)")

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up
 from gpu_lol_action.analysis.trl_defaults import switched_on_by_trl
-from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activation_checkpointing", "grad_cp",
                   "enable_activation_checkpointing", "gradient_checkpointing_enable", "enable_gradient_checkpointing")  # fmt: skip
+# Words that say how instead of only that: axolotl's, Unsloth's, torchtitan's.
+_KINDS_OF_IT = frozenset({"unsloth", "full", "offload", "offload_disk", "whole_layer"})
 # Trainers that switch checkpointing on unless told otherwise; LLaMA-Factory is also known by its `finetuning_type`.
 _CHECKPOINTING_TOOLS = frozenset({"swift", "llamafactory-cli", "xtuner"})
 _CHECKPOINTING_PROGRAMS = ("swift/cli/", "swift.cli.")  # what these tools start, started by a launcher
+
+# A class, a score or a vector for each sample instead of a word of the vocabulary for each token: Transformers' classes for
+# it, and what ms-swift, LLaMA-Factory and axolotl call such a training.
+_SMALL_HEAD = regex(r"\w*For(?:Sequence|Token)Classification|\w*ForQuestionAnswering|\w*ForMultipleChoice")
+_WORDS_HEAD = regex(
+    r"\w*For(?:CausalLM|Seq2SeqLM|ConditionalGeneration|MaskedLM|Vision2Seq|ImageTextToText)\w*|\w*LMHead\w*"
+)
+_SMALL_TASKS = frozenset({"seq_cls", "embedding", "reranker", "prm"})
+_SCORES = ("reward_model", "process_reward_model")
+HEAD = "training.head"
 
 _UNSLOTH = tuple(f"Fast{kind}Model.get_peft_model" for kind in ("Language", "Vision", ""))
 
@@ -22,7 +36,7 @@ def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | No
     """Return whether activations are computed again in the backward pass; None where nothing says."""
     found = look_up(scope, _CHECKPOINTING)
     if found is not None:
-        on = is_on(found) or found.text.lower() in {"unsloth", "full"}
+        on = is_on(found) or found.text.lower() in _KINDS_OF_IT
         state = "on" if on else "off"
         return Finding(
             "training.gradient_checkpointing",
@@ -54,6 +68,36 @@ def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | No
     if called is None:
         return None
     return Finding("training.gradient_checkpointing", "on", "it is switched on in code", Confidence.HIGH, called)
+
+
+def head_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
+    """Return that no logits over a vocabulary are computed: what is trained classifies, scores or embeds whole samples."""
+    task = look_up(scope, ("task_type",))
+    if task is not None and task.text.lower() in _SMALL_TASKS:
+        return Finding(HEAD, "small", f"`{task.setting.key}` is {task.text}", task.confidence, task.evidence)
+    stage = look_up(scope, ("rlhf_type", "stage"))
+    if stage is not None and stage.text.lower() == "rm":
+        return Finding(HEAD, "small", f"`{stage.setting.key}` is {stage.text}", stage.confidence, stage.evidence)
+    scores = look_up(scope, _SCORES)
+    if run.script is None and is_on(scores) and scores is not None:
+        return Finding(HEAD, "small", f"`{scores.setting.key}` is on", scores.confidence, scores.evidence)
+    return _loaded_head(checkout, run)
+
+
+def _loaded_head(checkout: Checkout, run: Run) -> Finding | None:
+    """Return that all the models which the program loads by a class for one task have no head of words."""
+    found: Finding | None = None
+    for source in import_closure(checkout, run.script) if run.script is not None else ():
+        if source.code is None or not source.mentions("from_pretrained"):
+            continue
+        for call in source.code.calls_named("from_pretrained"):
+            kind = call.name.rpartition(".")[0].rpartition(".")[2]
+            if _WORDS_HEAD.fullmatch(kind):
+                return None
+            if found is None and _SMALL_HEAD.fullmatch(kind):
+                where = Evidence(source.path, call.line)
+                found = Finding(HEAD, "small", f"`{kind}` has no head of words", Confidence.MEDIUM, where)
+    return found
 
 
 def chunked_loss_of(scope: Scope) -> Finding | None:

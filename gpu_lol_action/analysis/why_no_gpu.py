@@ -7,6 +7,7 @@ from gpu_lol_action.analysis.beside_hosted import only_embeds
 from gpu_lol_action.analysis.card_switch import leaves_card_off
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.computing_runs import only_prepares
+from gpu_lol_action.analysis.container_cards import container_need
 from gpu_lol_action.analysis.cpu_bound import (
     EMBEDDERS,
     asks_hosted_model,
@@ -125,7 +126,7 @@ def _imports_none(checkout: Checkout) -> bool:
         return False
     # A framework computes embeddings with it, and asks for no import; what is compiled here asks for none either.
     listed = {package_name(item.requirement) for item in declared_packages(checkout)} & GPU_PACKAGES
-    if listed & EMBEDDERS or native_need(checkout) is not None:
+    if listed & EMBEDDERS or native_need(checkout) is not None or container_need(checkout) is not None:
         return False
     return not any(command.is_tool or command.is_launcher for command in launch_commands(checkout))
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.behavior import Behavior, boosting_on_gpu, top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.compose_orders import compose_need
 from gpu_lol_action.analysis.computing_runs import only_prepares
+from gpu_lol_action.analysis.container_cards import container_need, container_workload
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.documented_counts import told_training
@@ -67,6 +67,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [need, Finding("workload", kind, why, Confidence.LOW, wish.evidence)]
     if native is not None and need == native:
         return [need, native_workload(checkout, need)]
+    if run is None and (does := container_workload(checkout, need)) is not None:
+        return [need, does]
     if run is None:
         why = f"{need.why}, but nothing was found that trains or infers"
         return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
@@ -124,7 +126,7 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     if wish is not None:
         return Finding("gpu.use", "yes", wish.why, Confidence.HIGH, wish.evidence)
     by_command = _need_by_command(checkout, run, is_library=is_library)
-    return by_command or native_need(checkout) or compose_need(checkout)
+    return by_command or native_need(checkout) or container_need(checkout)
 
 
 def _launched(checkout: Checkout) -> Finding | None:

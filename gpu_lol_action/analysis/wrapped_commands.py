@@ -1,4 +1,4 @@
-"""Programs of a site's own that submit a job: they are handed the command that does the work, behind ``--``.
+"""Commands within another: what a site's own program that submits a job is handed behind ``--``, and what a kept text joins.
 
 ``python submit.py --cluster a --gpus 8 -- accelerate launch --num_processes 8 train.py --lr 1e-5`` starts ``accelerate``; the
 submitter's options are the machine's, and those behind it the training's.
@@ -6,8 +6,9 @@ submitter's options are the machine's, and those behind it the training's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.launch_help import starts_nothing
 from gpu_lol_action.analysis.launch_tools import COUNT_FLAGS, TOOLS, as_count, tool_of, without_runners
 from gpu_lol_action.analysis.machine_requests import MachineRequest
 from gpu_lol_action.analysis.speech_recipes import recipe_command
@@ -39,6 +40,26 @@ def wrapped(words: Sequence[str]) -> tuple[MachineRequest, list[str]] | None:
     tool, rest = tool_of(inner)
     is_work = tool in COUNT_FLAGS or tool in TOOLS or (tool == "python" and any(w.endswith(".py") for w in rest[:3]))
     return (MachineRequest(_said(before, _GPUS), _said(before, _NODES)), inner) if is_work else None
+
+
+_JOINS = frozenset({"&&", "||", ";"})
+
+
+def working_part(words: list[str], scripts: Mapping[str, str]) -> list[str]:
+    """Return, of commands that a variable or a shell's text joins (``mkdir -p out && torchrun train.py``), the last that starts something."""
+    if not any(word in _JOINS or word.endswith(";") for word in words):
+        return words
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word not in _JOINS:
+            parts[-1].append(word.removesuffix(";"))
+        if word in _JOINS or word.endswith(";"):
+            parts.append([])
+    for part in reversed(parts):
+        _, _, inner = without_runners(part, scripts)
+        if inner and not starts_nothing(inner) and tool_of(inner)[0] is not None:
+            return inner
+    return words
 
 
 def _said(words: Sequence[str], names: Sequence[str]) -> int | None:

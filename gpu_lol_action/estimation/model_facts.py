@@ -18,7 +18,7 @@ from gpu_lol_action.estimation.tuned_names import known_part
 
 # What quantizers, trainers and mirrors add to a model's name without changing its size.
 _SUFFIXES = regex(
-    r"(?:-(?:hf|chat|instruct|it|base|bnb-4bit|unsloth-bnb-4bit|unsloth|gptq(?:-int[48])?|awq|gguf|fp8|fp16|bf16|int4|int8|4bit|8bit|delta))+$",
+    r"(?:-(?:hf|chat|instruct|thinking|it|base|bnb-4bit|unsloth-bnb-4bit|unsloth|gptq(?:-int[48])?|awq|gguf|fp8|fp16|bf16|int4|int8|4bit|8bit|delta))+$",
     re.IGNORECASE,
 )
 _SIZE = regex(r"(?:^|[-_/. x])(\d{1,4}(?:[._]\d{1,3})?)\s?([bm])(?=$|[-_./ ])", re.IGNORECASE)
@@ -30,6 +30,7 @@ _SHAPE_NAME = regex(r"[\w.-]{0,60}L-(\d{1,2})_H-(\d{2,4})(?:_A-(\d{1,3}))?[\w.-]
 _ACTIVE = regex(r"[-_]a(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_./])", re.IGNORECASE)  # what a mixture uses per token: 30B-A3B
 MOST_WORDS = 12
 LARGE_B = 20  # billions of parameters from which a shape of today is taken where nothing tells one
+USUAL_WORDS = 160_000  # of a vocabulary
 # What is tuned by many and comes in named sizes.
 _TUNED_KINDS = frozenset({"encoder", "embedding", "reranker", "seq2seq", "audio", "asr", "vision"})
 # Experts share attention and embeddings: Mixtral 8x7B holds 46.7 B, 8x22B 140.6 B, 0.80 to 0.83 of the product.
@@ -45,6 +46,11 @@ _SHORT_NAMES = {
     "gpt2-xl": "openai-community/gpt2-xl", "gpt2-xlarge": "openai-community/gpt2-xl", "gpt2-base": "openai-community/gpt2", "bert-base-uncased": "google-bert/bert-base-uncased",
     "roberta-base": "FacebookAI/roberta-base", "t5-small": "google-t5/t5-small", "t5-base": "google-t5/t5-base",
     "decapoda-research/llama-7b-hf": "huggyllama/llama-7b",
+    "tinyllama/tinyllama_v1.1": "TinyLlama/TinyLlama-1.1B-Chat-v1.0", "lnl-ai/dbrx-base-converted-v2": "databricks/dbrx-instruct",
+    "ai21labs/ai21-jamba-1.5-mini": "ai21labs/Jamba-v0.1", "nanonets/nanonets-ocr-s": "Qwen/Qwen2.5-VL-3B-Instruct",
+    "reducto/rolmocr": "Qwen/Qwen2.5-VL-7B-Instruct", "vidore/colqwen2-v1.0": "Qwen/Qwen2-VL-2B-Instruct",
+    "amazon/mistrallite": "mistralai/Mistral-7B-v0.1", "prosusai/finbert": "google-bert/bert-base-uncased",
+    "dmis-lab/biobert-v1.1": "google-bert/bert-base-uncased", "llm360/amber": "huggyllama/llama-7b",
 }  # fmt: skip
 
 
@@ -258,20 +264,23 @@ def _families(name: str) -> frozenset[str]:
 
 
 def _nearest_shape(name: str, size: float) -> ModelFacts:
-    """Return the known language model nearest in size; one of the same family where its size is within a quarter.
+    """Return the known language model nearest in size; one of the same family or owner where its size is within a quarter.
 
-    Of large ones without a family it is one whose heads share their keys: since 2023 hardly any other is made.
+    Of large ones without a family it is one whose heads share their keys: since 2023 hardly any other is made. A vocabulary of a
+    quarter of a million words, as BLOOM and Gemma have, is only those families' own: it would be most of what a training keeps.
     """
-    families = _families(name)
+    families, owner = _families(name), name.rpartition("/")[0].lower()
 
-    def distance(facts: ModelFacts) -> tuple[bool, bool, float, str]:
-        is_kin = bool(families & _families(facts.name))
+    def distance(facts: ModelFacts) -> tuple[bool, bool, bool, float, str]:
+        is_kin = bool(families & _families(facts.name)) or owner == facts.name.rpartition("/")[0].lower()
         is_grouped = facts.kv_heads < facts.attention_heads or size < LARGE_B
         off = abs(facts.parameters_b - size)
         is_near = off <= size / 4
-        return not (is_kin and is_near), not (is_grouped and is_near), off, facts.name
+        is_usual = facts.vocabulary <= USUAL_WORDS
+        return not (is_kin and is_near), not (is_grouped and is_near), not (is_usual and is_near), off, facts.name
 
-    return min((facts for facts in _table().values() if facts.kind == "llm" and facts.has_shape), key=distance)
+    known = (facts for facts in _table().values() if facts.kind == "llm" and facts.has_shape)
+    return min(known, key=distance)
 
 
 def _facts(row: Mapping[str, str]) -> ModelFacts:

@@ -71,7 +71,7 @@ def _training_terms(question: VramQuestion) -> list[MemoryTerm]:
     kept = amount * tokens / GB / activation_parts(question)
     terms = [term("activations", kept, basis + over(parts))]
     stages = max(question.pipeline_parallel, 1)
-    if shape.vocabulary and question.model.kind not in WITHOUT_LOGITS:
+    if shape.vocabulary and question.model.kind not in WITHOUT_LOGITS and not question.has_small_head:
         each = LOGIT_BYTES * (CHUNKED_LOGIT_SHARE if question.is_loss_chunked else 1.0)
         basis = f"vocabulary {shape.vocabulary}{', chunked loss' if question.is_loss_chunked else ''}"
         logits = each * tokens * shape.vocabulary / GB / parts

@@ -85,6 +85,7 @@ class VramQuestion:
     ``tensor_parallel``, ``pipeline_parallel``, ``expert_parallel``: how many ways each layer, the layers and a mixture's experts are
     divided; ``is_sequence_parallel``: tensor parallelism divides all of a layer's activations, also what norms keep.
     ``saved_embeddings``: how many of embeddings and head are trained whole beside adapters (peft's ``modules_to_save``).
+    ``has_small_head``: a class, a score or a vector is trained for each sample, and no logits over the vocabulary.
     ``has_reference``: a frozen copy of a fully trained model is kept beside it, at the precision of the arithmetic (DPO).
 
     Pictures, video and sound (0: the model's usual size): ``image_height`` and ``image_width`` in pixels, ``frames`` of a clip,
@@ -111,6 +112,7 @@ class VramQuestion:
     saved_embeddings: int = 0
     is_pure_low_precision: bool = False
     is_loss_chunked: bool = False
+    has_small_head: bool = False
     quantization: str = ""
     tensor_parallel: int = 1
     pipeline_parallel: int = 1

@@ -1,4 +1,4 @@
-"""docs/analysis.md quotes rules and figures: they are those of the code."""
+"""docs/analysis.md and its references quote rules and figures: they are those of the code."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import pytest
 
 from gpu_lol_action.analysis import checkout, memory_need, memory_question, reconcile
 
-PAGE = (Path(__file__).parents[2] / "docs" / "analysis.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "analysis.md").read_text(encoding="utf-8")
+WEIGHED = (DOCS / "analysis-documentation.md").read_text(encoding="utf-8")
 FLAT = " ".join(PAGE.split())
+MOST_WORDS = 1_300  # what one reads in three to five minutes
 
 
 @pytest.mark.docs
 def test_weights_and_distances_are_those_that_are_used() -> None:
-    weights = re.findall(r"\| ([\d.]+)(?:, and never more than that card has)? \|\n", PAGE)
+    weights = re.findall(r"\| ([\d.]+)(?:, and never more than that card has)? \|\n", WEIGHED)
     assert [float(weight) for weight in weights] == [
         reconcile.WEIGHT_OF_MEMORY,
         reconcile.WEIGHT_OF_CARD,
@@ -24,8 +27,9 @@ def test_weights_and_distances_are_those_that_are_used() -> None:
         reconcile.WEIGHT_OVER_ROUGH,
     ]
     assert reconcile.WEIGHT_OF_REMARK == reconcile.WEIGHT_OF_NAMED_CARD
-    assert f"a factor of {reconcile.FURTHEST:g} ({reconcile.FURTHEST_FROM_ROUGH:g} where" in FLAT
-    assert f"{reconcile.FURTHEST_CARD_FROM_ROUGH:g} for a used card where the sum is rough" in FLAT
+    said = " ".join(WEIGHED.split())
+    assert f"a factor of {reconcile.FURTHEST:g} ({reconcile.FURTHEST_FROM_ROUGH:g} where" in said
+    assert f"{reconcile.FURTHEST_CARD_FROM_ROUGH:g} for a used card where the sum is rough" in said
     assert reconcile.FURTHEST_FROM_ROUGH == reconcile.FURTHEST_CARD
 
 
@@ -43,3 +47,8 @@ def test_limits_are_those_of_the_reader() -> None:
         f"{checkout.MAX_FILE_BYTES >> 10} KiB of each ({checkout.MAX_NOTEBOOK_BYTES >> 20} MiB of a notebook)" in FLAT
     )
     assert f"{checkout.MAX_DEPTH} folders deep" in FLAT
+
+
+@pytest.mark.docs
+def test_page_can_be_read_in_the_minutes_that_its_title_promises() -> None:
+    assert len(FLAT.split()) <= MOST_WORDS

@@ -392,3 +392,40 @@ def test_what_only_a_training_takes_tells_what_a_library_elsewhere_does(
     checkout: Build, command: str, expected: str
 ) -> None:
     assert workload(checkout({"main.py": WRAPPED, "README.md": f"# Net\n```\n{command}\n```\n"})) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_cpu"),
+    [
+        ("from transformers import AutoModelForCausalLM, AutoTokenizer\nt = AutoTokenizer.from_pretrained('m')\n", True),
+        ("import transformers\nt = transformers.AutoTokenizer.from_pretrained('m')\n", True),
+        # What is used of it, under whatever name, may compute; so may what another module takes from here.
+        ("from transformers import AutoModel, AutoTokenizer\nt = AutoTokenizer.from_pretrained('m')\nm = AutoModel.from_pretrained('m')\n", False),
+        ("from transformers import AutoModel as Net, AutoTokenizer\nt = AutoTokenizer.from_pretrained('m')\nm = Net.from_pretrained('m')\n", False),
+        ("import transformers\nt = transformers.AutoTokenizer.from_pretrained('m')\nm = transformers.AutoModel.from_pretrained('m')\n", False),
+        ("import transformers as hub\nt = hub.AutoTokenizer.from_pretrained('m')\n", False),
+        ("from transformers import AutoModel\n", False),
+    ],
+)  # fmt: skip
+def test_a_tokenizer_alone_computes_nothing(checkout: Build, lines: str, is_cpu: bool) -> None:
+    program = f"from groq import Groq\n{lines}answer = Groq().chat.completions.create(messages=[])\n"
+    assert (workload(checkout({"chat.py": program})) == "cpu-only") is is_cpu
+
+
+BY_HAND = (
+    "import requests\nfrom sentence_transformers import SentenceTransformer\nURL = '{}/v1/chat/completions'\n"
+    "near = SentenceTransformer('all-MiniLM-L6-v2').encode(['a'])\nrequests.post(URL, json={{'model': 'big', '{}': near}})\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("address", "key", "is_cpu"),
+    [
+        ("https://api.maker.com", "messages", True),
+        ("http://localhost:8000", "messages", False),
+        ("https://api.maker.com", "rows", False),
+    ],
+)
+def test_a_hosted_model_is_asked_by_hand(checkout: Build, address: str, key: str, is_cpu: bool) -> None:
+    files = {"chat.py": BY_HAND.format(address, key), "requirements.txt": "requests\nsentence-transformers\n"}
+    assert (workload(checkout(files)) == "cpu-only") is is_cpu

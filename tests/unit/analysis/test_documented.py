@@ -289,7 +289,26 @@ def test_hardware_that_a_scheduler_is_asked_for(checkout, path, text, card, coun
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("# 18GiB * 2", "18"), ("# 2 x 24 GB", "24"), ("# ~40G*8", "40"), ("# 18 * 2", None)]
+    ("text", "expected"),
+    [
+        ("# 18GiB * 2", "18"),
+        ("# 2 x 24 GB", "24"),
+        ("# ~40G*8", "40"),
+        ("# 18 * 2", None),
+        # With how fast it was, and of one card.
+        ("# 4 * 42GiB, 3.05s/it", "42"),
+        ("# 28s/it; 4 * 75GiB", "75"),
+        ("# GPU Memory: 8 * 40GiB, Training Speed 26s/it", "40"),
+        ("# 38GiB", "38"),
+        ("# 17.2GiB", "17.2"),
+        ("# 50GiB; 6h", "50"),
+        # Sizes of other things, on other machines.
+        ("# 38 s", None),
+        ("# download: 38GB", None),
+        ("# 38GB of data", None),
+        ("X=1 # 38GB", None),
+        ("# 16 * 64GiB Ascend A3", None),
+    ],
 )
 def test_remark_of_memory_and_cards_alone(checkout, text, expected):
     tree = checkout({"run.sh": f"{text}\npython train.py\n", "train.py": TRAIN})

@@ -97,10 +97,14 @@ def test_a_word_is_a_number(word: str, count: int | None) -> None:
     [
         ("GPU memory: ≥3×80GB", 3),
         ("VRAM: 2x24 GB", 2),
+        ("- full fine-tuning of all layers (8x80GB uses ~78GiB/gpu)", 8),
+        ("fits on 4x24GB cards", 4),
         ("显存 2 * 24GB", 2),
         ("VRAM: 24 GB", None),
         ("disk: 3x80GB", None),
         ("VRAM is low. 3x80GB", None),
+        ("a machine with 4x32GB RAM and a GPU", None),
+        ("crops of 8x80 for the GPU", None),
     ],
 )
 def test_a_memory_multiplied_counts_cards(text: str, count: int | None) -> None:

@@ -5,9 +5,18 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis import documented
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.document_layout import code_blocks, section_around
-from gpu_lol_action.analysis.documented_places import AT_COMMAND, FIELD, IN_ROW, IN_SECTION, block_meant, tokens
+from gpu_lol_action.analysis.documented_places import (
+    AT_COMMAND,
+    FIELD,
+    IN_ROW,
+    IN_SECTION,
+    block_meant,
+    of_other_sizes,
+    tokens,
+)
 from gpu_lol_action.analysis.marked_statements import at_the_command
 from gpu_lol_action.analysis.reconcile import headline, reconcile, statements
 from gpu_lol_action.analysis.runs import primary_run
@@ -240,3 +249,31 @@ def test_the_folder_of_a_launch_script_speaks_for_what_it_starts_elsewhere(check
         "other/README.md": "Training requires at least 24GB of VRAM.\n",
     }
     assert [value for _, value, _ in amounts(checkout(files))] == ["48"]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_another"),
+    [
+        ("The 405B model runs on a single node with 8x80GB H100.", True),
+        ("It needs 70 GB of GPU memory with 70 billion parameters.", True),
+        ("The 7B model was trained on 8 A100 GPUs.", False),  # its own size
+        ("Both 8B and 405B were run on H100 GPUs.", False),
+        ("We trained on 8 A100 GPUs. Falcon-180B is no match.", False),  # the sentence on cards names no size
+        ("We trained on 15B tokens with 8 A100 GPUs.", False),
+        ("| 70B | 8 | A100 |", False),  # of tables the rows tell
+    ],
+)
+def test_a_sentence_on_a_model_of_another_size_is_not_about_the_run(
+    checkout: Build, line: str, *, is_another: bool
+) -> None:
+    source = checkout({"README.md": f"# Run\n{line}\n"}).find("README.md")
+    assert source is not None
+    assert of_other_sizes(source, {2}, {"llama", "3.1", "8b"}) == ({2} if is_another else set())
+    assert of_other_sizes(source, {2}, {"llama", "3.1"}) == set()
+
+
+def test_what_a_model_of_another_size_took_does_not_count(checkout: Build) -> None:
+    readme = "# Run\n```\npython chat.py --model_name meta-llama/Llama-3.1-8B\n```\nThe 405B model runs on a node with 8x80GB H100 GPUs.\n"
+    program = "import torch\nfrom transformers import AutoModelForCausalLM\nAutoModelForCausalLM.from_pretrained(args.model_name).cuda().generate(x)\n"
+    hardware = analyze(checkout({"chat.py": program, "README.md": readme})).proposed.hardware
+    assert hardware.vram_required_gb == 20

@@ -85,3 +85,15 @@ def test_a_card_that_is_named_with_the_run_s_own_count_is_about_it_however_small
     said = on_the_same_count(statements(findings, trains=True), findings, count)
     agreed = reconcile(13.0, said, is_rough=False)
     assert (agreed.required_gib if agreed is not None else None) == required
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_weighed"),
+    [("Note that the server requires at least 135GB GPU memory.", False), ("It requires at least 72GB GPU memory.", True)],
+)  # fmt: skip
+def test_what_a_server_requires_says_nothing_of_a_training(checkout: Build, sentence: str, is_weighed: bool) -> None:
+    readme = f"# Data\n```\npython ask.py\n```\n{sentence}\n# Train\n```\ntorchrun --nproc_per_node 4 train.py --model_name meta-llama/Meta-Llama-3-8B\n```\n"
+    program = "import torch\nfrom transformers import AutoModelForCausalLM\nmodel = FSDP(AutoModelForCausalLM.from_pretrained(args.model_name))\nloss.backward()\n"
+    findings = analyze(checkout({"train.py": program, "README.md": readme})).findings
+    trains = [f for f in findings if f.field in {"documented.memory_gb", "documented.training.memory_gb"}]
+    assert bool(trains) is is_weighed

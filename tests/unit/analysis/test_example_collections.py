@@ -50,6 +50,23 @@ def test_library_of_whose_modules_some_are_called_like_ours_is_no_outer_name(che
     assert outer_packages(checkout({"work.py": imports, "loop.py": "", "data_lib.py": ""})) == ()
 
 
+def test_the_folder_itself_is_the_package_that_its_programs_import(checkout: Build) -> None:
+    package = "from .datasets import get_set\nfrom .loop import run, splits\n"
+    files = {
+        "__init__.py": package,
+        "datasets.py": "def get_set(): ...\n",
+        "loop.py": "import torch\ndef run():\n    loss.backward()\n",
+    }
+    tree = checkout({**files, "net.py": "import torch\nfrom citation import get_set, run\nrun(get_set())\n"})
+    source = tree.find("net.py")
+    assert source is not None
+    assert outer_packages(tree) == (("citation",),)
+    assert {found.path for found in local_imports(tree, source)} == {"__init__.py"}
+    # One name may be chance, and what the package does not give is somebody else's.
+    for imports in ("from citation import run\n", "from citation import run, other\n"):
+        assert outer_packages(checkout({**files, "net.py": imports})) == ()
+
+
 def test_loop_of_tf_slim_trains(checkout: Build) -> None:
     program = f"{TF}slim = tf.contrib.slim\ndef main(_):\n    slim.learning.train(make(), '/tmp')\n{MAIN}"
     found = first(checkout, {"go.py": program})

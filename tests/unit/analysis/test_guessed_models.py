@@ -7,6 +7,7 @@ import pytest
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.memory_model import model_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from tests.unit.analysis.conftest import Build
 
 TRAIN = "import torch\nfrom transformers import PaliGemmaForConditionalGeneration\nmodel = PaliGemmaForConditionalGeneration.from_pretrained(path).cuda()\nloss = model(x).loss\nloss.backward()\ntorch.optim.AdamW(model.parameters())\n"
 TABLE = "# P\n## Requirements\n| Mode | Memory Required |\n|---|---|\n| Full fine-tuning | > 70 GB |\n\n```\npython train.py\n```\n"
@@ -109,3 +110,25 @@ def test_a_command_that_infers_says_of_what_shape_the_model_is(line, is_meant):
     model = model_of((entry, family, *said), {})
     assert model is not None
     assert (model.parameters_b > 3) is is_meant
+
+
+@pytest.mark.parametrize(
+    ("path", "is_sized"),
+    [
+        ("scripts/opt/single_gpu/run_1.3b.sh", True),
+        ("scripts/options/run_1.3b.sh", False),  # no family's word alone
+        ("scripts/opt/run.sh", False),
+    ],
+)
+def test_a_folder_says_the_family_and_a_script_its_size(checkout: Build, path: str, *, is_sized: bool) -> None:
+    program = "import torch\nfrom transformers import AutoModelForCausalLM\nmodel = AutoModelForCausalLM.from_pretrained(args.actor)\nloss.backward()\n"
+    files = {"main.py": program, path: "ACTOR=$1\ndeepspeed --num_gpus 1 main.py --actor $ACTOR\n"}
+    named = [f.value for f in analyze(checkout(files)).findings if f.field == "model.family"]
+    assert ("opt-1.3b" in named) is is_sized
+
+
+def test_measuring_an_engine_runs_a_model(checkout: Build) -> None:
+    script = "python -m sglang.bench_offline_throughput --model-path meta-llama/Llama-3.1-8B --num-prompts 128\n"
+    analysis = analyze(checkout({"run.sh": script}))
+    assert analysis.proposed.meta.workload_type.value == "inference"
+    assert analysis.proposed.hardware.vram_required_gb >= 20

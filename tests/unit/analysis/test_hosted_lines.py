@@ -99,6 +99,67 @@ def test_a_server_that_an_image_starts_is_a_command_though_a_secret_stands_befor
     )  # more than 40 GB of weights
 
 
+FOLDED = """\
+base_image:
+  image: vllm/vllm-openai:v0.8.5
+docker_server:
+  start_command: >-
+    sh -c "vllm serve Qwen/Qwen3-30B-A3B
+    --served-model-name small
+    --port 8000"
+  server_port: 8000
+resources:
+  accelerator: H100:1
+  use_gpu: true
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FOLDED,
+        FOLDED.replace(">-", ">"),
+        # In quotes a YAML text has its own signs for quotes; what stays behind (`&`) is started beside it.
+        SERVER.replace('sh -c "HF_TOKEN=', '"sh -c \\"warm-up & HF_TOKEN=').replace(
+            "8000\n  server", '8000\\""\n  server', 1
+        ),
+    ],
+)
+def test_a_servers_command_may_be_folded_or_in_quotes(checkout: Build, text: str) -> None:
+    (command,) = launch_commands(checkout({"config.yaml": text}))
+    assert (command.tool, command.words[1], command.options["served_model_name"]) == (
+        "vllm",
+        "Qwen/Qwen3-30B-A3B",
+        "small",
+    )
+    assert command.options["port"] == "8000"
+
+
+def test_a_block_that_is_not_folded_stays_as_many_lines(checkout: Build) -> None:
+    text = FOLDED.replace(">-", "|").replace('sh -c "vllm serve Qwen/Qwen3-30B-A3B', "vllm serve a/b")
+    (command,) = launch_commands(checkout({"config.yaml": text}))
+    assert not command.options
+
+
+def test_the_largest_card_counts_where_it_is_ordered(checkout: Build) -> None:
+    text = ENGINE.format(quantization="fp8").replace("H100:2", "B200:2").replace("Qwen/Qwen3-32B", "own/unknown")
+    hardware = analyze(checkout({"config.yaml": text})).spec.hardware
+    assert (hardware.vram_required_gb, hardware.gpu_count) == (180, 2)
+
+
+def test_the_largest_card_is_not_taken_where_it_is_only_named(checkout: Build) -> None:
+    model = "import torch\nmodel = load().cuda()\nmodel.generate(x)\n"
+    analysis = analyze(checkout({"README.md": "# Net\nIt was tested on a B200.\n", "run.py": model}))
+    assert analysis.spec.hardware.vram_required_gb < 180
+
+
+def test_a_truss_that_only_builds_what_it_serves_is_served_where_no_program_lies(checkout: Build) -> None:
+    text = "build_commands:\n- git clone https://github.com/a/b\nresources:\n  accelerator: A100\n  use_gpu: true\n"
+    assert analyze(checkout({"config.yaml": text})).spec.meta.workload_type is WorkloadType.INFERENCE
+    unsaid = "build_commands:\n- git clone https://github.com/a/b\nresources:\n  use_gpu: false\n"
+    assert analyze(checkout({"config.yaml": unsaid})).spec.meta.workload_type is WorkloadType.CPU_ONLY
+
+
 def test_a_truss_whose_program_shows_nothing_is_served_where_it_asks_for_a_gpu(checkout: Build) -> None:
     model = "import subprocess\n\nclass Model:\n    def load(self):\n        pass\n\n    def predict(self, x):\n        pass\n"
     asked = {"model/model.py": model, "config.yaml": "resources:\n  cpu: '3'\n  use_gpu: true\n"}

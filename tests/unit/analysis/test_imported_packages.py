@@ -185,3 +185,18 @@ def test_what_ends_a_run_at_its_start_is_installed_though_its_library_s_list_for
         "sound/model.py": f"import torch\n{model}def net():\n    return torch.nn.Linear(2, 2)\n",
     }
     assert ("torchaudio" in found(checkout(files))) is is_added
+
+
+@pytest.mark.parametrize(
+    ("more", "is_added"),
+    [
+        ({}, True),
+        ({"other.py": "import json\n"}, False),  # which of two is started, nothing says
+        ({"pyproject.toml": "[project]\nname = 'study'\nversion = '1'\ndependencies = []\n"}, False),
+    ],
+)
+def test_a_lone_program_is_started_though_nothing_in_it_says_so(
+    checkout: Build, more: dict[str, str], *, is_added: bool
+) -> None:
+    files = {"study.py": "import optuna\nstudy = optuna.create_study()\n", "requirements.txt": "plotly\n", **more}
+    assert ("optuna" in found(checkout(files))) is is_added

@@ -199,6 +199,14 @@ def test_an_option_that_says_billions_picks_the_member_of_the_family(checkout: B
     assert next(term.gib for term in breakdown.terms if term.name == "weights") < 9
 
 
+@pytest.mark.parametrize(("line", "is_small"), [("MODEL = '0.6B'  # or 4B", True), ("MODEL = 'large'", False)])
+def test_a_constant_of_billions_picks_the_member_of_the_family(checkout: Build, line: str, is_small: bool) -> None:
+    program = f"import torch\nfrom lessons import QwenModel\n{line}\nnet = QwenModel.from_pretrained(folder_of(MODEL)).cuda()\nnet.generate('x')\n"
+    breakdown = analyze(checkout({"chat.py": program})).breakdown
+    assert breakdown is not None
+    assert (breakdown.required_gib < 6) is is_small
+
+
 def test_what_a_model_puts_out_is_no_model(checkout: Build) -> None:
     module = "def wrap(x):\n    return Seq2SeqLMOutput(logits=x)\n"
     program = "import torch\nfrom transformers import AutoModel\nfrom outputs import wrap\nmodel = AutoModel.from_pretrained('bert-base-uncased').cuda()\nopt = torch.optim.AdamW(model.parameters())\nloss.backward()\n"

@@ -27,6 +27,12 @@ from tests.unit.analysis.conftest import Build
         ("from tinygrad import Tensor\nloss.backward()\n", Behavior.TRAINS),
         ("from skorch import NeuralNetClassifier\nNeuralNetClassifier(M).fit(x, y)\n", Behavior.TRAINS),
         ("from sklearn.svm import SVC\nSVC().fit(x, y)\n", Behavior.NEITHER),
+        (
+            "from cuml.ensemble import RandomForestClassifier as F\nfrom sklearn.datasets import load_iris\nF().fit(x, y)\n",
+            Behavior.TRAINS,
+        ),
+        ("import mii\nmii.serve('mistralai/Mistral-7B-v0.1')\n", Behavior.INFERS),
+        ("import mii\nmii.client('mistralai/Mistral-7B-v0.1').terminate_server()\n", Behavior.NEITHER),
     ],
 )
 def test_calls_of_libraries_say_what_is_done(text: str, does: Behavior) -> None:

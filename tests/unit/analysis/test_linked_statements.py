@@ -61,6 +61,14 @@ def test_a_remark_behind_the_command_is_about_the_run(checkout: Build) -> None:
     assert analyze(tree).spec.hardware.vram_required_gb == 16
 
 
+def test_a_remark_above_the_command_is_about_the_run_and_one_above_another_is_not(checkout: Build) -> None:
+    said = "# Tune\n```\n# plain (1x48GB @ ~24GiB)\n# experts too (1x48GB @ 34GiB)\naxolotl train a.yaml\n```\n```\n# on two (2x48GB @ ~29GiB/GPU)\naxolotl train b.yaml\n```\n"
+    recipe = "base_model: Qwen/Qwen3-14B\nadapter: qlora\nload_in_4bit: true\nmicro_batch_size: 1\nsequence_len: 2048\nlearning_rate: 1e-4\n"
+    tree = checkout({"README.md": said, "a.yaml": recipe, "b.yaml": recipe})
+    found = [f.evidence.line for f in analyze(tree).findings if f.field == "documented.about"]
+    assert found == [3, 4]
+
+
 @pytest.mark.parametrize(("place", "taken"), [(AT_COMMAND, "13"), ("", "RTX3070")])
 def test_a_smaller_card_ran_another_run_than_the_one_of_the_remark(place: str, taken: str) -> None:
     said = Finding("documented.memory_gb", "13", "", Confidence.HIGH, Evidence("README.md", 5))

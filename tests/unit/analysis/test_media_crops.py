@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import pytest
+
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.media_sizes import image_size
@@ -59,3 +61,21 @@ def test_the_data_set_that_is_named_is_cropped_as_it_is(checkout: Build) -> None
     assert image_size(analyze(own).findings) == (32, 32)
     resized = checkout({"train.py": code.replace("{cifar}", "transforms.Resize(224)"), "README.md": readme})
     assert image_size(analyze(resized).findings) == (224, 224)
+
+
+BRANCHED = (
+    "import argparse\nimport torch\nfrom data import loader\np = argparse.ArgumentParser()\n"
+    "p.add_argument('--kind', default='text')\nargs = p.parse_args()\nloader(args)\n"
+)
+DATA = (
+    "import torch\nfrom torchvision import transforms\n\ndef loader(args):\n    if args.kind == 'pictures':\n"
+    "        return transforms.Compose([transforms.CenterCrop(512)])\n    return open(args.path)\n"
+)
+
+
+@pytest.mark.parametrize(("option", "sides"), [("", None), (" --kind pictures", (512, 512))])
+def test_a_transform_that_options_switch_off_gives_no_size(
+    checkout: Build, option: str, sides: tuple[int, int] | None
+) -> None:
+    files = {"train.py": BRANCHED + "net = torch.nn.Linear(2, 2)" + STEP, "data.py": DATA, "run.sh": f"python train.py{option}\n"}  # fmt: skip
+    assert image_size(analyze(checkout(files)).findings) == sides

@@ -127,6 +127,22 @@ def test_a_remark_of_the_configuration_counts(checkout: Build, remark: str, coun
     assert counted(tree) == count
 
 
+@pytest.mark.parametrize(
+    ("told", "count"),
+    [
+        ("#   tune run --nnodes 1 --nproc_per_node 4 lora_finetune_distributed --config llama2/7B_lora", "4"),
+        ("# accelerate launch --num_processes=2 train.py", "2"),
+        ("#   tune run lora_finetune_single_device --config llama2/7B_lora", None),
+        ("#   pytest --num_processes_of_tests 4 x", None),
+    ],
+)
+def test_the_command_that_a_recipe_tells_on_top_counts(checkout: Build, told: str, count: str | None) -> None:
+    tree = checkout(
+        {"7B_lora.yaml": f"{told}\nmodel:\n  _component_: torchtune.models.llama2.lora_llama2_7b\nmax_steps: 9\n"}
+    )
+    assert counted(tree) == count
+
+
 def test_a_remark_of_the_launch_script_counts_above_its_command(checkout: Build) -> None:
     script = "#!/bin/bash\n# 4 GPUs\npython train.py\n# 8 GPUs for the large one\n"
     assert counted(checkout({"train.py": TRAIN, "run.sh": script})) == "4"

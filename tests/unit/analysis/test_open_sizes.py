@@ -9,7 +9,7 @@ import pytest
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.media_sizes import image_size
-from gpu_lol_action.analysis.memory_need import DEFAULT_GIB
+from gpu_lol_action.analysis.open_sizes import DEFAULT_GIB
 from tests.support.networks import PICTURES
 
 Build = Callable[[Mapping[str, str]], Checkout]
@@ -194,3 +194,41 @@ def test_a_network_for_one_size_has_its_own(checkout: Build) -> None:
     program = "import timm, torch\nnet = timm.create_model('vit_base_patch16_224').cuda()\nopt = torch.optim.Adam(net.parameters())\nloader = DataLoader(Own(), batch_size=300)\nfor x in loader:\n    net(x).sum().backward()\n    opt.step()\n"
     analysis = analyze(checkout({"train.py": program, "requirements.txt": "torch\ntimm"}))
     assert not any("how large its pictures are" in gap for gap in analysis.not_understood)
+
+
+RECIPE = "import torch\nfrom lhotse import CutSet\nfrom model import get_model\nnet = get_model(args).cuda()\nloss = net(cuts)\nloss.backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "command", "size_gb"),
+    [
+        (RECIPE, "python train.py --max-duration 1000 --fp16 1", 32),
+        (RECIPE, "python train.py --max-duration 300", 32),
+        (RECIPE, "python train.py --max-duration 5000", 48),  # batches are chosen for cards that exist
+        (RECIPE, "python train.py --max-duration 20", DEFAULT_GIB),  # of a single sound
+        (RECIPE.replace("lhotse", "cuts"), "python train.py --max-duration 1000", DEFAULT_GIB),
+    ],
+)
+def test_the_seconds_of_a_batch_say_what_a_recognizer_of_speech_needs(
+    checkout: Build, program: str, command: str, size_gb: int
+) -> None:
+    analysis = analyze(checkout({"train.py": program, "run.sh": f"{command}\n"}))
+    assert analysis.proposed.hardware.vram_required_gb == size_gb
+
+
+def test_the_seconds_of_a_batch_are_no_sample_s(checkout: Build) -> None:
+    program = "import torch, whisper\nfrom lhotse import CutSet\nmodel = whisper.load_model('medium').cuda()\nopt = torch.optim.AdamW(model.parameters())\nmodel(x).backward()\n"
+    needs = [
+        analyze(checkout({"train.py": program, "run.sh": f"python train.py --max-duration {seconds}\n"})).breakdown
+        for seconds in (160, 20)
+    ]
+    assert needs[0] is not None
+    assert needs[1] is not None
+    assert needs[0].expected_gib == needs[1].expected_gib
+
+
+def test_what_a_model_s_card_says_is_for_inference(checkout: Build) -> None:
+    train = "import torch, whisper\nmodel = whisper.load_model('large-v2').cuda()\nopt = torch.optim.AdamW(model.parameters())\nmodel(x).backward()\n"
+    breakdown = analyze(checkout({"train.py": train})).breakdown
+    assert breakdown is not None
+    assert breakdown.required_gib > 24

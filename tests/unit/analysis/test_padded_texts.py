@@ -82,3 +82,19 @@ def test_the_length_of_a_text_is_no_table_of_positions(checkout: Build, code: st
     files = checkout({"train.py": program})
     found = {finding.field: finding.value for finding in detect(files, primary_run(files))}
     assert found.get("training.sequence_length") == length
+
+
+@pytest.mark.parametrize(
+    ("called", "is_padded"), [("data = Messages('a.csv')", True), ("data = rows_of('a.csv')", False)]
+)
+def test_what_the_program_calls_of_another_module_pads_its_texts(
+    checkout: Build, called: str, *, is_padded: bool
+) -> None:
+    helpers = (
+        "class Messages:\n    def __init__(self, path):\n        self.texts = open(path).readlines()\n"
+        "    def longest(self):\n        return max(len(text) for text in self.texts)\n\ndef rows_of(path):\n    return []\n"
+    )
+    program = GPT.replace("{collate}", f"from helpers import Messages, rows_of\n{called}\n")
+    analysis = analyze(checkout({"train.py": program, "model.py": MODEL, "helpers.py": helpers}))
+    assert analysis.breakdown is not None
+    assert any("256 tokens" in term.basis for term in analysis.breakdown.terms) is is_padded

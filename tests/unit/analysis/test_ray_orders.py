@@ -63,3 +63,22 @@ def test_embeddings_on_an_ordered_card_need_it_and_no_hosted_model_lies_there(
     assert analysis.spec.meta.workload_type.value == workload
     assert not any("Llama" in f.value for f in analysis.findings if f.field == "model.id") or workload == "cpu-only"
     assert (analysis.spec.hardware.vram_required_gb or 0) <= 16
+
+
+def test_language_models_that_ray_serves_are_its_own_and_no_hosted_ones(checkout: Build) -> None:
+    program = (
+        "from ray.serve.llm import LLMConfig, build_openai_app\n"
+        "config = LLMConfig(\n"
+        "    model_loading_config=dict(model_id='my-llama', model_source='meta-llama/Llama-3.1-8B-Instruct'),\n"
+        "    accelerator_type='L4',\n    engine_kwargs=dict(max_model_len=8192, tensor_parallel_size=2),\n)\n"
+        "app = build_openai_app({'llm_configs': [config]})\n"
+    )
+    client = "from openai import OpenAI\nclient = OpenAI(base_url='http://localhost:8000/v1', api_key='x')\nclient.chat.completions.create(model='my-llama')\n"
+    analysis = analyze(
+        checkout(
+            {"serve_it.py": program, "client.py": client, "Dockerfile": "FROM anyscale/ray-llm\nRUN pip install vllm\n"}
+        )
+    )
+    assert analysis.spec.meta.workload_type.value == "inference"
+    assert analysis.spec.hardware.gpu_count == 2
+    assert "meta-llama/Llama-3.1-8B-Instruct" in {f.value for f in analysis.findings if f.field == "model.id"}

@@ -21,10 +21,33 @@ def requirements(tree):
         ({"serve.sh": "vllm serve meta-llama/Llama-3.1-8B\n"}, {"vllm"}),
         ({"lora.yaml": "model:\n  _component_: torchtune.models.phi3.lora_phi3_mini\noptimizer:\n  _component_: torch.optim.AdamW\nbatch_size: 2\nmax_steps: 1\n"}, {"torchtune"}),
         ({"sft.yaml": "model_name_or_path: Qwen/Qwen2.5-7B\nfinetuning_type: lora\nlearning_rate: 1e-4\n"}, {"llamafactory"}),
+        ({"qlora.yml": "base_model: google/gemma-2b\nmicro_batch_size: 1\nsequence_len: 2048\ndatasets:\n  - path: a/b\n"}, {"axolotl"}),
+        ({"sft.yml": "base_model: google/gemma-2b\nmicro_batch_size: 1\ndatasets:\n  - path: a/b\ndeepspeed: deepspeed_configs/zero3.json\n"}, {"axolotl", "deepspeed"}),
+        ({"lora.yaml": "checkpoint_dir: checkpoints/google/gemma-2b\nlora_r: 8\ndata:\n  class_path: litgpt.data.Alpaca2k\ntrain:\n  micro_batch_size: 2\n  max_steps: 9\n"}, {"litgpt"}),
+        ({"conf/ctc.yaml": "model:\n  optim:\n    lr: 0.1\ntrainer:\n  max_epochs: 9\nexp_manager:\n  name: x\n"}, {"nemo-toolkit"}),
+        ({"dpo.yaml": "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 1\ndataset_name: a/b\nlearning_rate: 1e-6\n"}, {"trl"}),
     ],
 )  # fmt: skip
 def test_what_starts_the_run_is_installed(checkout, files, expected):
     assert expected <= set(requirements(checkout(files)))
+
+
+RECIPE = "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 1\ndataset_name: a/b\nlearning_rate: 1e-6\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "left_out"),
+    [
+        # A program of one's own reads its recipe by itself.
+        ({"train.py": "import torch\nif __name__ == '__main__':\n    loss.cuda().backward()\n", "dpo.yaml": RECIPE,
+          "run.sh": "torchrun --nproc_per_node 2 train.py --config dpo.yaml\n"}, {"trl"}),
+        ({"lora.yaml": "base_model: google/gemma-2b\nlearning_rate: 1e-4\n"}, {"axolotl"}),
+        ({"sft.yaml": RECIPE + "deepspeed: null\n"}, {"deepspeed"}),
+        ({"sft.yaml": RECIPE + "# deepspeed: a/zero3.json\n"}, {"deepspeed"}),
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_trainers_recipe_adds_nothing(checkout, files, left_out):
+    assert not left_out & set(requirements(checkout(files)))
 
 
 @pytest.mark.parametrize(

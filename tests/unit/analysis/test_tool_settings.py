@@ -44,6 +44,14 @@ def test_a_tools_word_for_adapters_is_the_method(tmp_path: Path, text: str, meth
     assert said(analyzed(tmp_path, text), "training.method") == method
 
 
+@pytest.mark.parametrize(
+    ("word", "state"), [("true", "on"), ("offload", "on"), ("unsloth", "on"), ("false", "off"), ("never", "off")]
+)
+def test_checkpointing_is_on_where_its_kind_is_said(tmp_path: Path, word: str, state: str) -> None:
+    found = analyzed(tmp_path, f"{AXOLOTL}gradient_checkpointing: {word}\n")
+    assert said(found, "training.gradient_checkpointing") == state
+
+
 def test_bits_of_quantization_make_adapters_on_four_bits(tmp_path: Path) -> None:
     command = "swift sft --model Qwen/Qwen2.5-7B-Instruct --tuner_type lora --quant_bits 4 --quant_method bnb\n"
     assert said(analyzed(tmp_path, command, "run.sh"), "training.method") == "qlora"

@@ -55,6 +55,31 @@ def test_dashes_before_options_hand_nothing_on(checkout: Build, line: str) -> No
     assert commands(checkout, line)[0][:2] == ("python", "train.py")
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        'CMD="mkdir -p out && torchrun --nproc_per_node 2 train.py --lr 1"\nsrun --jobid 3 bash -c "$CMD" 2>&1 | tee log\n',
+        'CMD="mkdir -p out; torchrun --nproc_per_node 2 train.py --lr 1"\n$CMD\n',
+        'DATA="rm -rf /s && mkdir /s && "\nCMD="$DATA torchrun --nproc_per_node 2 train.py --lr 1"\nbash -c "$CMD"\n',
+        "watch-cache & torchrun --nproc_per_node 2 train.py --lr 1\n",
+    ],
+)
+def test_of_joined_commands_the_one_that_works_counts(checkout: Build, script: str) -> None:
+    (found,) = launch_commands(checkout({"train.py": TRAIN, "job.slurm": script}))
+    assert (found.tool, found.target, found.processes, found.options["lr"]) == ("torchrun", "train.py", 2, "1")
+
+
+def test_what_is_sent_behind_is_told_from_what_is_waited_for(checkout: Build) -> None:
+    tree = checkout({"run.sh": "vllm serve a/b --port 1 & python train.py --url 'a?b&c' && ls\n", "train.py": TRAIN})
+    served, trained = launch_commands(tree)
+    assert (served.tool, served.is_background) == ("vllm", True)
+    assert (trained.options["url"], trained.is_background) == ("a?b&c", False)
+
+
+def test_joined_commands_of_which_none_starts_anything_are_none(checkout: Build) -> None:
+    assert not launch_commands(checkout({"run.sh": 'CMD="mkdir out && ls out;"\nbash -c "$CMD"\n', "train.py": TRAIN}))
+
+
 def test_an_echoed_variable_is_the_variable(checkout: Build) -> None:
     script = 'ARGS="--model_id gpt2 --lr 1"\npython train.py $(echo ${ARGS}) --rank 0\n'
     found = launch_commands(checkout({"train.py": TRAIN, "run.sh": script}))[0]

@@ -90,3 +90,27 @@ def test_large_models_without_a_family_share_their_keys_among_heads(name: str, i
     facts = find_model(name)
     assert facts is not None
     assert (facts.kv_heads < facts.attention_heads) is is_grouped
+
+
+@pytest.mark.parametrize(
+    ("name", "most_words"),
+    [
+        # BLOOM's and Gemma's vocabularies are nearest to 7.0, 3.0 and 1.0 billion parameters, and nobody else's.
+        ("somebody/ours-7B", 160_000),
+        ("somebody/ours-3B", 160_000),
+        ("somebody/ours-1B", 160_000),
+        # Of the same owner, though another's size is nearer.
+        ("HuggingFaceTB/ours-2.2B-Instruct", 49_152),
+    ],
+)
+def test_a_size_in_a_name_takes_the_shape_of_a_usual_vocabulary(name: str, most_words: int) -> None:
+    found = find_model(name)
+    assert found is not None
+    assert 0 < found.vocabulary <= most_words
+
+
+@pytest.mark.parametrize("name", ["somebody/bloom-ours-7b", "somebody/gemma-ours-1b"])
+def test_a_family_keeps_its_own_vocabulary(name: str) -> None:
+    found = find_model(name)
+    assert found is not None
+    assert found.vocabulary > 200_000
