@@ -194,7 +194,7 @@ def _training_config(source: Source) -> TrainingConfig | None:
     is_repeated = bool(keys & _REPEATS) and any(_RATE.fullmatch(key) for key in keys)
     if len(keys & _MARKS) < 2 and not is_repeated:
         return None
-    line = next((line for key, line in pairs if key in _MARKS or key in _REPEATS), 0)
+    line = next((line for key, line in pairs if key in _MARKS or _RATE.fullmatch(key)), 0)
     # Transformers' switches: a trained model is only tried.
     is_judged = bool(keys & _JUDGES) and not keys & _STEPS
     behavior = Behavior.TRAINS if is_repeated or (keys & _TRAINS and not is_judged) else Behavior.INFERS
