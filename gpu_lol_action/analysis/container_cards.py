@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.cluster_orders import tells_of_training
 from gpu_lol_action.analysis.packages import declared_packages
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -19,8 +20,6 @@ _RESERVES = regex(
 _GIVEN = regex(r"(?<![\w-])--gpus[ =](?:all\b|[\"']?device=|[1-9])|--runtime[ =]nvidia\b|\bnvidia-docker run\b")
 _DOCKER = regex(r"\b(?:docker|podman) (?:container )?run\b|\bnvidia-docker run\b")
 MAX_DOCUMENTS, MAX_HELPERS, MAX_BEFORE = 20, 3, 400
-_TRAINS = regex(r"\b(?:pre)?train(?:ing|s|ed)?\b|\bfine-?tun(?:e|es|ing|ed)\b", re.IGNORECASE)
-_INFERS = regex(r"\b(?:inference|serv(?:e|es|ing|er)|deploy(?:s|ing|ment)?|generat(?:e|es|ing|ion)|predict(?:s|ion)?)\b", re.IGNORECASE)  # fmt: skip
 
 
 def container_need(checkout: Checkout) -> Finding | None:
@@ -33,8 +32,7 @@ def container_workload(checkout: Checkout, need: Finding) -> Finding | None:
     source = checkout.by_path.get(need.evidence.path)
     if source is None or source.form is not Form.MARKDOWN:
         return None
-    trains, infers = len(_TRAINS.findall(source.text)), len(_INFERS.findall(source.text))
-    kind = "training" if trains > infers else "inference"
+    kind = "training" if tells_of_training(source.text) else "inference"
     return Finding("workload", kind, f"{need.why}, and tells mostly of {kind}", Confidence.LOW, need.evidence)
 
 

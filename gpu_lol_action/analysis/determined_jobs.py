@@ -22,6 +22,7 @@ _TRIAL = regex(r"(?:--trial[ =])?([A-Za-z_][\w.]{0,80}):[A-Za-z_]\w{0,80}$")
 _LAUNCHER = regex(
     r"python3?\s+-m\s+determined\.launch\.\w{1,30}\s+(?:--[\w-]{1,30}(?:=\S{1,60}|\s+\d{1,5})?\s+)*(?:--\s+)?"
 )
+USUAL_NODE = 8
 _BLOCK = frozenset({"", "|", ">", "|-", ">-"})
 
 
@@ -34,6 +35,13 @@ def slots_of(text: str) -> int | None:
     """Return how many GPUs a trial takes; None where nothing says it (Determined takes one)."""
     found = _SLOTS.search(text)
     return int(found[1]) or None if found else None
+
+
+def machines_of_slots(slots: int | None) -> tuple[int | None, int | None]:
+    """Return GPUs per machine and machines: Determined fills machines of eight where a trial takes more."""
+    if slots is None or slots <= USUAL_NODE:
+        return slots, None
+    return USUAL_NODE, -(-slots // USUAL_NODE)
 
 
 def determined_lines(source: Source) -> Iterator[tuple[int, str, str]]:

@@ -44,6 +44,7 @@ INFERS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "transformer_lens": ("from_pretrained",),
     "lm_eval": ("simple_evaluate", "cli_evaluate"),
     "mii": ("serve", "pipeline"),
+    "mistralrs": ("Runner",),
 })  # fmt: skip
 """By the library's import name: the last words of its calls that run a model."""
 

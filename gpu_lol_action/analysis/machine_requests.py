@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gpu_lol_action.analysis.azure_jobs import azure_request, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
-from gpu_lol_action.analysis.determined_jobs import is_determined, slots_of
+from gpu_lol_action.analysis.determined_jobs import is_determined, machines_of_slots, slots_of
 from gpu_lol_action.analysis.launch_tools import as_count
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.sky_tasks import sky_tasks_of
@@ -56,7 +56,7 @@ def machine_request(source: Source) -> MachineRequest:
         if is_azure_job(text):
             return MachineRequest(*azure_request(text))
         if is_determined(source.text):
-            return MachineRequest(slots_of(source.text))
+            return MachineRequest(*machines_of_slots(slots_of(source.text)))
         found = _KUBERNETES.search(text)
         if found is None and "capabilities" in text:
             found = _COMPOSE.search(text)

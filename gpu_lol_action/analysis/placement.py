@@ -100,7 +100,8 @@ def _on_some_card(chosen: Placed, stated: int | None, steps: Sequence[Step], sai
             question, count = _placed(asked, stated)
             if _is_on_any_card(question):
                 return question, count, said
-    return chosen
+    # What is left to ask for is at least what several machines may hold.
+    return *_placed(asked, stated), said
 
 
 def _over_machines(chosen: Placed) -> Placed:

@@ -9,12 +9,13 @@ import re
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.cluster_orders import CLUSTER, cluster_wish, tells_of_training
 from gpu_lol_action.analysis.colab_notebooks import colab_wish
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.modal_orders import ModalOrder, modal_orders, modal_packages
 from gpu_lol_action.analysis.package_files import Declared
-from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.sky_tasks import SkyTask, sky_tasks
 from gpu_lol_action.domain.named_cards import named_card_gib
 from gpu_lol_action.domain.patterns import regex
@@ -39,12 +40,17 @@ def rented_wish(checkout: Checkout, run: Run | None) -> Wish | None:
         return None  # a collection of programs of which a few want a card
     orders = [order for source in asking for order in modal_orders(source)]
     ordered = _of_orders(orders, trains=run is not None and run.behavior is Behavior.TRAINS)
-    return ordered or (colab_wish(checkout) if run is None else None)
+    return ordered or (colab_wish(checkout) or cluster_wish(checkout) if run is None else None)
 
 
 def rents_to_train(wish: Wish, checkout: Checkout) -> bool:
     """Whether the file that asks speaks of training more than of anything else: for machines of which no program is known."""
     source = checkout.find(wish.evidence.path)
+    if wish.host == CLUSTER:
+        pages = [
+            page for page in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if page.name.startswith("readme.")
+        ]
+        return any(tells_of_training(page.text) for page in pages[:1])
     return source is not None and (_TRAINS.search(source.name) is not None or _is_about_training(source))
 
 

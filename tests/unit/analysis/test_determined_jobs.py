@@ -32,6 +32,13 @@ def test_the_program_of_an_experiment(checkout: Build, entry: str, target: str) 
     assert (command.target, command.processes) == (target, 4)
 
 
+@pytest.mark.parametrize(("slots", "cards", "machines"), [("8", 8, 1), ("16", 8, 2), ("64", 8, 8)])
+def test_more_slots_than_a_machine_has_are_several(checkout: Build, slots: str, cards: int, machines: int) -> None:
+    text = f"{EXPERIMENT.replace('4', slots)}entrypoint: model_def:OurTrial\n"
+    (command,) = launch_commands(checkout({"model_def.py": MODEL, "const.yaml": text}))
+    assert (command.processes, command.nodes) == (cards, machines)
+
+
 def test_a_file_with_another_entrypoint_is_no_experiment(checkout: Build) -> None:
     files = {"model_def.py": MODEL, "service.yaml": "name: ours\nentrypoint: model_def:OurTrial\nport: 80\n"}
     assert launch_commands(checkout(files)) == ()
