@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.console_scripts import console_programs
-from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.entry_points import Run, is_started
 from gpu_lol_action.analysis.import_graph import is_imported, local_imports
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.program_behavior import program_behavior
@@ -66,6 +66,9 @@ def made_for_use(checkout: Checkout, runs: Sequence[Run]) -> tuple[Run, str] | N
     is_one = len({run.script or run.evidence.path for run in trained}) == 1
     if is_one and len({run.script for run in programs}) >= MANY and any(map(_is_page, programs)):
         return _plainest(programs), "one program trains, and many run a model, one of them for a browser"
+    started = [run for run in programs if run.script is not None and is_started(checkout, run.script)]
+    if len({run.script for run in started}) >= MANY and not any(_is_made_to_train(checkout, run) for run in trained):
+        return _plainest(started), "what trains is a module that nothing starts, beside programs that run a model"
     installed = _installed(checkout)
     if installed and (given := [run for run in used if run.script in installed]):
         return given[0], "what installing the project gives runs a model, and trains none"
@@ -82,6 +85,11 @@ def made_for_use(checkout: Checkout, runs: Sequence[Run]) -> tuple[Run, str] | N
         )
     fetching = [run for run in programs if run.script is not None and _RELEASED.search(run.script.text)]
     return (fetching[0], "it fetches weights that were released") if fetching else None
+
+
+def _is_made_to_train(checkout: Checkout, run: Run) -> bool:
+    """Whether a training is started: by a command or a configuration, or as a program of its own."""
+    return run.command is not None or run.script is None or is_started(checkout, run.script)
 
 
 def _are_many(trained: Sequence[Run]) -> bool:

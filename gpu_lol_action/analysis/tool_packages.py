@@ -37,6 +37,9 @@ _CONFIGURATIONS = (
     (("base_model:", "micro_batch_size:", "datasets:"), "axolotl"),
     (("ddp_bucket_cap_mb:", "pp_engine:"), "nanotron"),
     (("trainer:", "exp_manager:"), "nemo-toolkit"),
+    (("!new:speechbrain.",), "speechbrain"),
+    (("distributed_world_size:", "max_update:", "_name:"), "fairseq"),
+    (("compute_environment:", "distributed_type:", "num_processes:"), "accelerate"),
     (_OF_TRL, "trl"),
 )
 # DeepSpeed's own configuration is handed on by whatever trainer: `deepspeed: examples/deepspeed/ds_z3_config.json`.

@@ -30,6 +30,17 @@ _TRAINS = _MARKS - {"base_model", "model_name_or_path", "sequence_len", "cutoff_
                     "_base_", "meta_architecture", "infer_backend", "adapter_name_or_path", "vllm_maxlen", "gpu_memory_utilization",
                     "max_model_len"}  # fmt: skip
 
+# Beside a learning rate one of these makes a file one as well: by itself each may be of anything that is repeated.
+_RATE = regex(r"(?:base_|init_|max_|peak_)?(?:lr|learning_rate)(?:_\w{1,20})?")
+_REPEATS = frozenset({
+    "batch_size", "train_batch_size", "batch_size_per_gpu", "per_device_batch_size", "epochs", "n_epochs", "number_of_epochs",
+    "num_train_steps", "train_steps", "total_steps", "num_steps", "max_update", "max_updates", "total_num_update",
+    "update_freq", "warmup_updates", "warmup_steps", "weight_decay", "grad_accumulation_factor", "max_grad_norm",
+})  # fmt: skip
+# JAX's projects write theirs as a function: `def get_config(): config = ml_collections.ConfigDict()`, or another's with changes.
+_CONFIG_DICT = regex(r"^def get_config\(\):[^\0]{0,800}?=\s?\w{1,40}\.(?:ConfigDict|get_config)\(", re.MULTILINE)
+_SET = regex(r"^[ \t]+\w{1,40}(?:\.\w{1,40}){0,3}\.(\w{1,60})[ \t]*=(?!=)", re.MULTILINE)
+
 _MODELS = frozenset(
     {"base_model", "model_name_or_path", "_component_", "meta_architecture", "model", "_base_", "model_name"}
 )
@@ -45,6 +56,8 @@ _DEFINES = regex(r"^(?:def|class|async def) ", re.MULTILINE)
 _JUDGES = frozenset({"do_predict", "do_eval"})
 _STEPS = frozenset({"do_train", "learning_rate", "num_train_epochs", "max_steps"})
 _NAMES = frozenset({"base_model", "model_name_or_path"})
+_LAUNCHER = frozenset({"distributed_type", "num_processes", "mixed_precision"})
+_DIVIDED = frozenset({"FSDP", "DEEPSPEED", "MULTI_GPU", "MEGATRON_LM"})
 # What a recipe's name says of its model's size: `7B_lora`, `qwen2_5_0.5b`, `mixtral-8x7b`, `gemma-270m`.
 _SIZE = regex(r"(?<![a-z\d.])(?:(\d{1,2})x)?((?:0_)?\d{1,3}(?:\.\d{1,2})?)(b|m)(?![a-z\d])", re.IGNORECASE)
 USUAL_SIZE_B = 8
@@ -87,7 +100,9 @@ def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
             found.append(config)
         if len(found) >= MAX_CONFIGS:
             break
-    return tuple(found)
+    if not found and not checkout.of(Form.SHELL):
+        found = [config for source in checkout.of(Form.YAML) if (config := _launcher_config(source)) is not None]
+    return tuple(found[:MAX_CONFIGS])
 
 
 def _served_config(source: Source, *, is_alone: bool) -> TrainingConfig | None:
@@ -117,9 +132,25 @@ def _tuned_config(source: Source) -> TrainingConfig | None:
 
 def is_configuration(source: Source) -> bool:
     """Whether a Python file only assigns the parts of a training, which another program reads."""
-    if source.code is None or source.code.has_main or source.form is not Form.PYTHON or _DEFINES.search(source.text):
+    if source.code is None or source.code.has_main or source.form is not Form.PYTHON:
+        return False
+    if _is_config_dict(source):
+        return True
+    if _DEFINES.search(source.text):
         return False
     return len(_PARTS & set(re.findall(r"^(\w+)[ \t]*=", source.text, re.MULTILINE))) >= _LEAST_PARTS
+
+
+def _is_config_dict(source: Source) -> bool:
+    return source.mentions("get_config") and _CONFIG_DICT.search(source.text) is not None
+
+
+def _launcher_config(source: Source) -> TrainingConfig | None:
+    """Return a file of Accelerate's, which says on how many cards any program is trained; the last resort."""
+    said = {setting.key: setting for setting in read_settings(source)}
+    if not said.keys() >= _LAUNCHER or said["distributed_type"].text.upper() not in _DIVIDED:
+        return None
+    return TrainingConfig(source, Behavior.TRAINS, said["num_processes"].evidence, names_model=False)
 
 
 def _order(source: Source) -> tuple[int, str, int, bool, float, str]:
@@ -151,16 +182,20 @@ def _training_config(source: Source) -> TrainingConfig | None:
         pairs = [(fold_key(default.name), default.line) for default in source.code.defaults]
         names = re.findall(r"^(\w+)[ \t]*=", source.text, re.MULTILINE)
         pairs += [(fold_key(name), 0) for name in names]
+        if _is_config_dict(source):
+            set_here = _SET.finditer(source.text)
+            pairs += [(fold_key(each[1]), source.text.count("\n", 0, each.start()) + 1) for each in set_here]
     else:
         settings = read_settings(source)
         pairs = [(setting.key, setting.evidence.line) for setting in settings]
         named = [setting.text for setting in settings if setting.key in _NAMES]
         is_sized = not named or any(find_model(name) is not None for name in named)
     keys = {key for key, _ in pairs}
-    if len(keys & _MARKS) < 2:
+    is_repeated = bool(keys & _REPEATS) and any(_RATE.fullmatch(key) for key in keys)
+    if len(keys & _MARKS) < 2 and not is_repeated:
         return None
-    line = next((line for key, line in pairs if key in _MARKS), 0)
+    line = next((line for key, line in pairs if key in _MARKS or _RATE.fullmatch(key)), 0)
     # Transformers' switches: a trained model is only tried.
     is_judged = bool(keys & _JUDGES) and not keys & _STEPS
-    behavior = Behavior.TRAINS if keys & _TRAINS and not is_judged else Behavior.INFERS
+    behavior = Behavior.TRAINS if is_repeated or (keys & _TRAINS and not is_judged) else Behavior.INFERS
     return TrainingConfig(source, behavior, Evidence(source.path, line), bool(keys & _MODELS), is_sized)

@@ -123,3 +123,45 @@ GUIDES = "import torch\nclass Guided:\n    def __call__(self, x):\n        self.
 )
 def test_a_sampler_guided_by_a_loss_trains_nothing(checkout: Build, step: str, behavior: Behavior) -> None:
     assert first_of(checkout({"guided.py": f"{GUIDES}        {step}\n"}))[0] is behavior
+
+
+HYDRA = "task:\n  _name: audio_pretraining\ndistributed_training:\n  distributed_world_size: 8\noptimization:\n  max_update: 400000\n  lr: [0.0005]\nmodel:\n  _name: wav2vec2\n"
+HPARAMS = "number_of_epochs: 15\nlr: 1.0\nbatch_size: 8\nopt: !name:torch.optim.Adadelta\n  rho: 0.95\n"
+CONFIG_DICT = "import ml_collections\n\n\ndef get_config():\n  config = ml_collections.ConfigDict()\n  config.learning_rate = 0.1\n  config.num_train_steps = 9\n  return config\n"
+CHANGED = (
+    "from configs import default\n\n\ndef get_config():\n  config = default.get_config()\n  config.batch_size = 512\n"
+)
+DIVIDED = "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "count"),
+    [
+        ({"base.yaml": HYDRA}, 8),
+        ({"hparams.yaml": HPARAMS}, 1),
+        ({"default.py": CONFIG_DICT}, 1),
+        ({"default.py": CONFIG_DICT, "large.py": CHANGED}, 1),
+        ({"fsdp.yaml": DIVIDED}, 8),
+    ],
+)
+def test_a_folder_of_a_training_s_configurations_is_that_training(
+    checkout: Build, files: Mapping[str, str], count: int
+) -> None:
+    found = analyze(checkout(files)).spec
+    assert found.meta.workload_type is WorkloadType.TRAINING
+    assert found.hardware.gpu_count == count
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"decode.yaml": HYDRA.replace("lr:", "beam:")},  # what is repeated may be anything
+        {"rates.yaml": "lr: 0.1\nseed: 1\n"},
+        {"helper.py": CONFIG_DICT.replace("ml_collections.ConfigDict()", "read('config.yml')")},
+        {"default.py": CONFIG_DICT, "app.py": f"import flask\n{MAIN}"},
+        {"one.yaml": DIVIDED.replace("FSDP", "'NO'")},
+        {"fsdp.yaml": DIVIDED, "start.sh": "echo hello\n"},
+    ],
+)
+def test_settings_of_something_else_train_nothing(checkout: Build, files: Mapping[str, str]) -> None:
+    assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.CPU_ONLY

@@ -189,3 +189,21 @@ def test_the_reason_is_told(checkout: Build) -> None:
     run = primary_run(checkout({"finetune/tune.py": TRAIN, "demo/app.py": INFER}))
     assert run is not None
     assert run.reason.endswith("of 2 runs it is first, for a folder for fine-tuning alone trains here")
+
+
+INVERTS = "import torch\nclass Edit:\n    def train(self):\n        opt = torch.optim.Adam(self.net.cuda().parameters())\n        loss.backward()\n        opt.step()\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "shown"),
+    [
+        ({"edit.py": INVERTS, "one.py": INFER, "two.py": INFER, "three.py": INFER}, "one.py"),
+        ({"edit.py": INVERTS, "one.py": INFER, "two.py": INFER}, "edit.py"),
+        ({"edit.py": f"{INVERTS}if __name__ == '__main__':\n    Edit().train()\n", "one.py": INFER, "two.py": INFER, "three.py": INFER}, "edit.py"),
+        ({"edit.py": INVERTS, "run.sh": "accelerate launch edit.py --lr 1\n", "one.py": INFER, "two.py": INFER, "three.py": INFER}, "run.sh"),
+    ],
+)  # fmt: skip
+def test_a_module_that_nothing_starts_stays_behind_programs_that_run_a_model(
+    checkout: Build, files: Mapping[str, str], shown: str
+) -> None:
+    assert first(checkout(files)) == shown

@@ -357,3 +357,11 @@ def test_a_recipe_names_the_place_of_its_encoder_on_the_hub(checkout: Build, key
     }
     found = [f.value for f in detect_all(checkout(files)) if f.field == "model.id"]
     assert found[:1] == ([model] if model is not None else [])
+
+
+def test_what_a_model_s_card_says_of_running_it_is_no_word_on_training_it(checkout: Build) -> None:
+    program = "import torch\nfrom transformers import WhisperForConditionalGeneration\nnet = WhisperForConditionalGeneration.from_pretrained('openai/whisper-medium').cuda()\n"
+    trained = analyze(checkout({"train.py": program + "net(x).loss.backward()\noptimizer.step()\n"})).breakdown
+    assert trained is not None
+    assert trained.required_gib > 12  # 769 million numbers with their states
+    assert not any("names" in note for note in trained.notes)

@@ -25,6 +25,9 @@ def requirements(tree):
         ({"sft.yml": "base_model: google/gemma-2b\nmicro_batch_size: 1\ndatasets:\n  - path: a/b\ndeepspeed: deepspeed_configs/zero3.json\n"}, {"axolotl", "deepspeed"}),
         ({"lora.yaml": "checkpoint_dir: checkpoints/google/gemma-2b\nlora_r: 8\ndata:\n  class_path: litgpt.data.Alpaca2k\ntrain:\n  micro_batch_size: 2\n  max_steps: 9\n"}, {"litgpt"}),
         ({"conf/ctc.yaml": "model:\n  optim:\n    lr: 0.1\ntrainer:\n  max_epochs: 9\nexp_manager:\n  name: x\n"}, {"nemo-toolkit"}),
+        ({"base.yaml": "distributed_training:\n  distributed_world_size: 8\noptimization:\n  max_update: 9\n  lr: [0.1]\nmodel:\n  _name: wav2vec2\n"}, {"fairseq"}),
+        ({"train.yaml": "number_of_epochs: 9\nlr: 1.0\nenc: !new:speechbrain.lobes.models.CRDNN.CRDNN\n  dropout: 0.1\n"}, {"speechbrain"}),
+        ({"fsdp.yaml": "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\n"}, {"accelerate"}),
         ({"dpo.yaml": "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 1\ndataset_name: a/b\nlearning_rate: 1e-6\n"}, {"trl"}),
     ],
 )  # fmt: skip
