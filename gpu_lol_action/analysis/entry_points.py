@@ -21,6 +21,7 @@ from gpu_lol_action.analysis.command_verbs import (
 from gpu_lol_action.analysis.console_scripts import console_programs, script_source
 from gpu_lol_action.analysis.copied_configs import copied_config
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.gradients_only import only_looks_at_gradients
 from gpu_lol_action.analysis.hydra_names import hydra_named
 from gpu_lol_action.analysis.import_graph import import_closure, local_imports
 from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
@@ -150,6 +151,8 @@ def _of_program(checkout: Checkout, source: Source) -> Run | None:
     behavior, call = shown_behavior(checkout, source) if is_shown(source) else behavior_of(source.code)
     if is_entry or (behavior is Behavior.NEITHER and source.depth == 0):
         behavior = program_behavior(checkout, source)
+    elif behavior is Behavior.TRAINS and only_looks_at_gradients(import_closure(checkout, source)):
+        behavior = Behavior.INFERS
     if behavior is Behavior.NEITHER:
         return None
     where = Evidence(source.path, call.line if call else 0)
