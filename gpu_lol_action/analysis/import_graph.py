@@ -275,4 +275,8 @@ def module_source(checkout: Checkout, module: str) -> Source | None:
     found = next((s for tail in tails if tail.count("/") and (s := checkout.find(f"{tail}.py"))), None)
     # Its programs may call the folder itself by all words but the last (``baselines.ppo1.run_atari``).
     inner = without_outer(checkout, module) if found is None else None
-    return checkout.find(f"{inner.replace('.', '/')}.py") if inner else found
+    if inner:
+        return checkout.find(f"{inner.replace('.', '/')}.py")
+    # Or the last folder of a long name itself (``examples.train.async.main_async``).
+    is_long = found is None and module.count(".") >= LEAST_WORDS - 1
+    return checkout.find(f"{path.rpartition('/')[2]}.py") if is_long else found

@@ -47,8 +47,8 @@ _OF_PROSE = regex(
     r"(?:if|or|and|to|the|an?|with|for|using|via|is|are|you|will|should|then|from|in|of)[,.;:]?|.*[()\"“”].*",
     re.IGNORECASE,
 )
-# The reader of notebooks writes `#` before a magic; one that its author commented out has a space after that.
-_MAGIC = regex(r"#(?:\s{2,})?[!%]\s*(.+)")
+# The reader of notebooks writes `#` before a magic, Databricks `# MAGIC `; one that its author commented out has a space after `#`.
+_MAGIC = regex(r"#(?:\s{2,}| MAGIC )?[!%]\s*(.+)")
 _WITH_VALUE = frozenset({
     "-i", "--index-url", "--extra-index-url", "-f", "--find-links", "-r", "--requirement", "-c", "--constraint", "-e",
     "--editable", "-t", "--target", "--prefix", "--src", "--python", "-p", "--timeout", "--default-timeout", "--retries",
@@ -141,7 +141,7 @@ def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
         return
     variables: dict[str, str] = {}
     for number, line in joined_lines(source.text):
-        if source.form is Form.NOTEBOOK:
+        if source.form in {Form.NOTEBOOK, Form.PYTHON}:
             magic = _MAGIC.match(line)
             if magic is not None:
                 yield number, magic[1].strip(), "", 0

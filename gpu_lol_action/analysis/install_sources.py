@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.rented_machines import task_for
 from gpu_lol_action.analysis.run_levels import levels_of
 from gpu_lol_action.domain.patterns import regex
 
+_DATABRICKS = "# Databricks notebook source"
 _INSTALLS = regex(r"install|set[- ]?up|environment|requirement|dependenc|getting started|quick ?start|prepar|prerequisite|conda|\bpip\b|"
                        r"build|compil|安装|环境|准备|依赖|インストール|환경|설치", re.IGNORECASE)  # fmt: skip
 _ASIDE = regex(r"optional|develop|contribut|\btests?\b|testing|\bdocs?\b|documentation|windows|\bmac|apple|\bamd\b|rocm|cpu[- ]only|"
@@ -69,14 +70,20 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
     task = task_for(checkout, run)
     if task is not None and not (has_list and run is None):
         found += read_install_commands(task.source)
-    if run is not None and run.script is not None and run.script.form is Form.NOTEBOOK:
+    if run is not None and run.script is not None and _has_cells(run.script):
         found += read_install_commands(run.script)
     elif not has_list:
-        found += [command for source in checkout.of(Form.NOTEBOOK) for command in read_install_commands(source)]
+        cells = (source for source in checkout.of(Form.NOTEBOOK, Form.PYTHON) if _has_cells(source))
+        found += [command for source in cells for command in read_install_commands(source)]
     for source in _documents(checkout, run):
         told = _of_document(read_install_commands(source), _above_run(source, run), has_list=has_list)
         found += [_without_other_servers(command, run) for command in told]
     return tuple(_without_tools(command) for command in found)
+
+
+def _has_cells(source: Source) -> bool:
+    """Whether it is a notebook, or one of Databricks' that is kept as a program."""
+    return source.form is Form.NOTEBOOK or (source.mentions(_DATABRICKS) and source.text.startswith(_DATABRICKS))
 
 
 def main_dockerfiles(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
