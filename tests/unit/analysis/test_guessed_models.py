@@ -109,3 +109,10 @@ def test_a_command_that_infers_says_of_what_shape_the_model_is(line, is_meant):
     model = model_of((entry, family, *said), {})
     assert model is not None
     assert (model.parameters_b > 3) is is_meant
+
+
+@pytest.mark.parametrize(("library", "is_family"), [("llama_cpp", False), ("models.llama", True)])
+def test_llama_cpp_s_class_is_of_no_family(checkout, library, is_family):
+    program = f"import torch\nfrom {library} import Llama\nllm = Llama.from_pretrained(path)\nprint(llm.generate(words.cuda()))\n"
+    found = [f for f in analyze(checkout({"chat.py": program})).findings if f.field == "model.family"]
+    assert bool(found) is is_family
