@@ -192,6 +192,8 @@ def _made(source: Source, words: _Words) -> Finding | None:
     made: list[Finding] = []
     for call in source.code.calls if source.code else ():
         owner = call.name if call.last in _MAKES_A_MODEL or call.last[:1].isupper() else ""
+        if owner.partition(".")[0] == "Llama" and source.code is not None and "llama_cpp" in source.code.imported():
+            continue  # llama.cpp's class for whatever model it is handed
         if _FOR_ANY.search(owner) and any(_names_one(text) for text in loaded_texts(call, source)):
             continue  # a class for any model says nothing where the call names one
         if owner and not _NOT_MODELS.search(owner) and (model := _family(owner, words)) is not None:

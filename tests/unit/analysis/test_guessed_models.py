@@ -132,3 +132,10 @@ def test_measuring_an_engine_runs_a_model(checkout: Build) -> None:
     analysis = analyze(checkout({"run.sh": script}))
     assert analysis.proposed.meta.workload_type.value == "inference"
     assert analysis.proposed.hardware.vram_required_gb >= 20
+
+
+@pytest.mark.parametrize(("library", "is_family"), [("llama_cpp", False), ("models.llama", True)])
+def test_llama_cpp_s_class_is_of_no_family(checkout, library, is_family):
+    program = f"import torch\nfrom {library} import Llama\nllm = Llama.from_pretrained(path)\nprint(llm.generate(words.cuda()))\n"
+    found = [f for f in analyze(checkout({"chat.py": program})).findings if f.field == "model.family"]
+    assert bool(found) is is_family
