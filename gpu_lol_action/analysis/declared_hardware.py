@@ -47,9 +47,11 @@ LARGEST_PART = 0.6
 _SWITCH = regex(r"if\s+\w{1,20}\.(\w{1,60})\s*:")
 LINES_TO_CONDITION = 4
 # "# 18GiB * 2", "# 2 x 24 GB", "# 4 * 42GiB, 3.05s/it": a remark that is nothing else but, at most, how fast it was.
-_AMOUNT, _SPEED = r"~?(\d{1,3}(?:\.\d{1,2})?)\s?Gi?B?", r"\d[\d.]{0,6}\s?(?:s/it|h|min|m|s)\b"
+_AMOUNT, _SPEED = r"~?(\d{1,3}(?:\.\d{1,2})?)\s?Gi?B?", r"\d[\d.]{0,6}\s?(?:s/it|hours?|min(?:ute)?s?|h|m|s)\b"
+# "with padding_free: 4 * 47GiB": not what it is without, nor what else has a size.
+_LABEL = r"(?!without|not\b|.{0,40}\b(?:data\w{0,6}|disk|download\w{0,3}|RAM|CPU|size)\b)[^:*×]{1,50}:\s?"
 _EACH = regex(
-    rf"(?:GPU memory:\s?|{_SPEED}[;,]\s?)?(?:{_AMOUNT}\s?[*x×]\s?(\d{{1,2}})|(\d{{1,2}})\s?[*x×]\s?{_AMOUNT})(?:[;,.]?\s{{1,2}}.{{0,30}}{_SPEED}.{{0,20}})?",
+    rf"(?:{_LABEL}|{_SPEED}[;,]\s?)?(?:{_AMOUNT}\s?[*x×]\s?(\d{{1,2}})|(\d{{1,2}})\s?[*x×]\s?{_AMOUNT})(?:[;,.]?\s{{1,2}}.{{0,30}}{_SPEED}.{{0,20}})?",
     re.IGNORECASE,
 )
 # "# 38GiB", "# 50GiB; 6h" on a line of its own above the command.

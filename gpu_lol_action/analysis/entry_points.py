@@ -156,7 +156,7 @@ def _of_program(checkout: Checkout, source: Source) -> Run | None:
     behavior, call = shown_behavior(checkout, source) if is_shown(source) else behavior_of(source.code)
     if is_entry or (behavior is Behavior.NEITHER and source.depth == 0):
         behavior = program_behavior(checkout, source)
-    elif behavior is Behavior.TRAINS and only_looks_at_gradients((source,)):
+    elif behavior is Behavior.TRAINS and only_looks_at_gradients(import_closure(checkout, source)):
         behavior = Behavior.INFERS
     if behavior is Behavior.NEITHER:
         return None

@@ -32,7 +32,7 @@ from gpu_lol_action.analysis.rented_machines import rented_wish
 from gpu_lol_action.analysis.rl_cards import cards_of
 from gpu_lol_action.analysis.settings import Found, as_number, look_up_number, scope_of
 from gpu_lol_action.analysis.spread_layers import shown_on
-from gpu_lol_action.analysis.started_processes import started_processes
+from gpu_lol_action.analysis.started_processes import BY_ROLES, started_processes
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -171,7 +171,9 @@ def _is_of_helper(run: Run, where: Evidence) -> bool:
 
 
 def _counted_as_world(checkout: Checkout, run: Run) -> list[Finding]:
-    """Return how many GPUs the command's options, or the run's own settings, count as a world."""
+    """Return how many GPUs the command's options, or the run's own settings, count as a world; ranks that call each other are roles."""
+    if run.script is not None and run.script.mentions(BY_ROLES):
+        return []
     world = as_number(run.options.get("world_size", ""))
     if world is not None and "multiprocessing_distributed" in run.options:
         # PyTorch's ImageNet example and its many heirs: a world of machines, each of which starts a process per card.

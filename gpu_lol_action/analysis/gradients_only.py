@@ -1,8 +1,8 @@
 """Gradients that are only looked at: a backward pass, and nothing of all that a program imports takes a step with it.
 
 Attribution, saliency and the debuggers of networks walk back through a loss to see what it came from: they read the gradients. So does
-what guides a sampler by a loss on its picture, whose ``scheduler.step`` is a step of that.
-Who trains also makes an optimizer somewhere, or takes a step by hand.
+what guides a sampler by a loss on its picture, whose ``scheduler.step`` is a step of that, and comparisons of layers and kernels take
+the time of it. Who trains also makes an optimizer somewhere, or takes a step by hand.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from gpu_lol_action.analysis.import_graph import MAX_CLOSURE
 from gpu_lol_action.domain.patterns import regex
 
 _WALKS, _CLEARS = "backward", "zero_grad"
-_READS = regex(r"\.grad\b|\bretain_grad\(|register_(?:full_)?backward_hook\(")
+_READS = regex(
+    r"\.grad\b|\bretain_grad\(|register_(?:full_)?backward_hook\(|\.elapsed_time\(|\bperf_counter\(|\btimeit\b|\bdo_bench\("
+)
 # Whatever a step is called, and how far it goes. Told from the text, comments and all: a word too many leaves the answer as it was.
 _STEPS = regex(
     r"(?<!env\.)(?<!scheduler\.)step\(|[Oo]ptimizer|\boptim\b|[Mm]inimi[sz]e\w{0,20}\(|\b(?:base_|init_)?(?:lr|learning_rate)\b|\bepochs?\b"
@@ -24,7 +26,7 @@ _STEPS = regex(
 
 
 def only_looks_at_gradients(closure: Sequence[Source]) -> bool:
-    """Whether the one thing in a program and what it imports that could train is a backward pass, whose gradients are read and no step follows.
+    """Whether the one thing in a program and what it imports that could train is a backward pass, whose gradients are read, or whose time is taken, and no step follows.
 
     ``closure`` is the program with all modules of the checkout that it imports; of one that is cut short nobody knows the rest.
     """

@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.network_named_shapes import shape_of
 from gpu_lol_action.analysis.network_programs import Program, program_of
 from gpu_lol_action.analysis.network_statements import assign, execute, run_body
 from gpu_lol_action.analysis.network_values import Class, Function, Instance, Value
+from gpu_lol_action.analysis.network_vocabularies import counts_letters
 from gpu_lol_action.analysis.unfilled_options import filled
 from gpu_lol_action.domain.finding import Evidence
 
@@ -94,6 +95,7 @@ def _follow_programs(
     machine.frames, machine.samples, machine.hop = sizes.frames, sizes.samples, sizes.hop
     machine.points, machine.infers, machine.stray = sizes.points, sizes.infers, dict(sizes.stray)
     machine.has_latents = any(program.mentions_any(_LATENTS) and not program.is_broken for program in programs[:12])
+    machine.counts_letters = any(counts_letters(program.source) for program in programs)
     machine.files, machine.nodes = sizes.configs, nodes_of(machine, sizes.configs)
     found: list[OwnNetwork] = []
     for place, program in enumerate(programs):

@@ -113,8 +113,9 @@ def size_findings(scope: Scope, sources: Sequence[Source], options: Mapping[str,
         if number is not None:
             found.append(_finding(field, str(as_number(number.text)), number))
     seconds = look_up(scope, _SECONDS)
-    # lhotse's samplers count the seconds of a whole batch.
-    most = MOST_OF_A_BATCH if seconds is not None and any(source.mentions("lhotse") for source in sources) else 600
+    # lhotse's samplers count the seconds of a whole batch; what a function starts with may be frames.
+    is_told = seconds is not None and not seconds.setting.is_parameter
+    most = MOST_OF_A_BATCH if is_told and any(source.mentions("lhotse") for source in sources) else 600
     if (
         seconds is not None
         and re.fullmatch(r"\d{1,4}(?:\.\d{1,3})?", seconds.text)

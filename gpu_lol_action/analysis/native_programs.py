@@ -1,6 +1,6 @@
 """Programs in C and CUDA: a Makefile that compiles with ``nvcc``, or a CMake project of CUDA, says that a GPU is used; commands say what for.
 
-Where other tools build it, the README's list of requirements says it: "An NVIDIA GPU". Torch 7's programs are started by ``th``, and
+A program of LibTorch at the root says it itself. Where other tools build it, the README's list of requirements says it: "An NVIDIA GPU". Torch 7's programs are started by ``th``, and
 their README has its packages for CUDA installed: of Lua itself nothing is read. Nor is anything of Rust, which Cargo builds for a card
 where its command says so.
 """
@@ -33,6 +33,10 @@ _LUA = regex(r"^[ \t>$]*(?:\w+=\S+ +){0,4}th[ \t]+([\w./-]{1,100})\.lua\b", re.M
 _OF_TORCH7 = regex(r"\b(?:cutorch|cunn|cudnn\.torch)\b")
 _LUA_TRAINS = regex(r"(?:^|/)(?:train\w*|main)$")
 
+# The tutorials' device: a card where there is one.
+_OF_LIBTORCH = regex(r"\btorch::(?:kCUDA\b|cuda::is_available\b|DeviceType::CUDA\b)")
+_INCLUDES_TORCH, _WALKS_BACK = "#include <torch/", ".backward("
+
 _HEADING = regex(r"^#{1,6}[^\n]{0,60}\b(?:requirements?|prerequisites?|dependencies)\b", re.IGNORECASE)
 _ANY_HEADING = regex(r"^#{1,6}\s")
 _ASKED_FOR = regex(
@@ -54,7 +58,21 @@ def native_need(checkout: Checkout) -> Finding | None:
             line = source.text.count("\n", 0, on.start()) + 1
             why = "the Makefile builds for a GPU unless it is told otherwise"
             return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, line))
-    return _built_by_cmake(checkout) or _required(checkout) or _in_lua(checkout) or _in_rust(checkout)
+    built = _built_by_cmake(checkout) or in_libtorch(checkout)
+    return built or _required(checkout) or _in_lua(checkout) or _in_rust(checkout)
+
+
+def in_libtorch(checkout: Checkout) -> Finding | None:
+    """Return that a program at the root computes with LibTorch on a card; what Python installs from there is an extension."""
+    programs = checkout.of(Form.CPP)
+    if programs and any(checkout.find(name) for name in ("setup.py", "pyproject.toml")):
+        return None
+    for source in programs:
+        found = _OF_LIBTORCH.search(source.text) if source.mentions(_INCLUDES_TORCH) else None
+        if found is not None:
+            where = Evidence(source.path, source.text.count("\n", 0, found.start()) + 1)
+            return Finding("gpu.use", "yes", f"`{source.path}` computes with LibTorch on a card", Confidence.LOW, where)
+    return None
 
 
 def _built_by_cmake(checkout: Checkout) -> Finding | None:
@@ -111,6 +129,10 @@ def _required(checkout: Checkout) -> Finding | None:
 
 def native_workload(checkout: Checkout, need: Finding) -> Finding:
     """Return what such a program is for: training where a document starts it to train, else inference."""
+    source = checkout.find(need.evidence.path)
+    if source is not None and source.form is Form.CPP:
+        kind, does = ("training", "trains") if source.mentions(_WALKS_BACK) else ("inference", "runs a model")
+        return Finding("workload", kind, f"`{source.path}` {does} with LibTorch", Confidence.MEDIUM, need.evidence)
     readme = _readme(checkout)
     started = _LUA.findall(readme.text) if readme is not None else []
     if any(map(_LUA_TRAINS.search, started)):

@@ -30,7 +30,7 @@ def _name(machine: Machine, frame: Frame, node: ast.expr) -> Value:
         value = frame.names[name]
     else:
         value = frame.around[name] if name in frame.around else global_value(machine, frame, name)
-    return named_size(name, value)
+    return named_size(name, value, of_letters=machine.counts_letters)
 
 
 def global_value(machine: Machine, frame: Frame, name: str, hops: int = 3) -> Value:
@@ -79,7 +79,8 @@ def _of_starred(machine: Machine, frame: Frame, name: str, found: Value) -> Valu
 def _attribute(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     if not isinstance(node, ast.Attribute):
         return UNKNOWN
-    return named_size(node.attr, attribute(machine, evaluate(machine, frame, node.value), node.attr))
+    value = attribute(machine, evaluate(machine, frame, node.value), node.attr)
+    return named_size(node.attr, value, of_letters=machine.counts_letters)
 
 
 def _call(machine: Machine, frame: Frame, node: ast.expr) -> Value:
@@ -111,7 +112,7 @@ def _call(machine: Machine, frame: Frame, node: ast.expr) -> Value:
         machine.line, machine.program = node.lineno, frame.program
         if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             machine.add_option(places, named)
-    return called_size(node, machine.call(target, places, named))
+    return called_size(node, machine.call(target, places, named), of_letters=machine.counts_letters)
 
 
 def _sequence(machine: Machine, frame: Frame, node: ast.expr) -> Value:

@@ -110,6 +110,7 @@ class Machine:
     infers: bool = False
     input_shape: tuple[float, ...] | None = None  # of a network that is run, as long as it may be of another rank
     has_latents: bool = False
+    counts_letters: bool = False  # a text's characters are its vocabulary
     depth: int = 0
     building: int = 0  # constructors of networks that are open
     running: int = 0  # networks that are run

@@ -6,6 +6,7 @@ import ast
 import functools
 import re
 
+from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.network_values import UNKNOWN, Value
 from gpu_lol_action.domain.patterns import regex
 
@@ -26,11 +27,25 @@ _HOLDER = regex(
 )
 
 
-def named_size(name: str, value: Value) -> Value:
-    """Return the usual size of a vocabulary where the name says that it is one and nothing says how large; else the value."""
+# `{ch: i for i, ch in enumerate(chars)}`: the characters of a text are counted.
+_COUNTED = regex(
+    r"\{ ?(?:ch|c|char|character|letter) ?: ?\w{1,12} for \w{1,12}, ?(?:ch|c|char|character|letter) in enumerate\("
+)
+
+
+def counts_letters(source: Source) -> bool:
+    """Whether a program numbers the characters of its text: its words are no more than they."""
+    return source.mentions("enumerate(") and _COUNTED.search(source.text) is not None
+
+
+def named_size(name: str, value: Value, *, of_letters: bool = False) -> Value:
+    """Return the usual size of a vocabulary where the name says that it is one and nothing says how large; else the value.
+
+    ``of_letters``: the run's programs number characters.
+    """
     if value is not UNKNOWN and not (isinstance(value, int) and value == -1):  # "defined later by the tokenizer"
         return value
-    return WORDS if _is_size(name) else value
+    return (CHARACTERS if of_letters else WORDS) if _is_size(name) else value
 
 
 @functools.lru_cache(maxsize=4096)
@@ -39,17 +54,17 @@ def _is_size(name: str) -> bool:
     return len(name) < 64 and _SIZE.fullmatch(name) is not None
 
 
-def called_size(node: ast.Call, value: Value) -> Value:
+def called_size(node: ast.Call, value: Value, *, of_letters: bool = False) -> Value:
     """Return the same of a call: the length of what holds words (``len(tokenizer)``), or what tells it."""
     if value is not UNKNOWN:
         return value
     if isinstance(node.func, ast.Attribute):
-        return named_size(node.func.attr, value)
+        return named_size(node.func.attr, value, of_letters=of_letters)
     is_length = isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1
     held = _last_name(node.args[0]) if is_length else ""
     if held and _LETTERS.fullmatch(held):
         return CHARACTERS
-    return WORDS if held and _HOLDER.fullmatch(held) else value
+    return (CHARACTERS if of_letters else WORDS) if held and _HOLDER.fullmatch(held) else value
 
 
 def _last_name(node: ast.expr) -> str:

@@ -23,6 +23,10 @@ MAX_STATEMENT_LINES, MAX_BATCHES, MAX_SAMPLES = 60, 20, 4096
 _REMARK = regex(r"(?:^|\s)#\s?(.{4,200})$")
 # "#   tune run --nproc_per_node 4 lora_finetune_distributed --config llama2/13B_lora": the command that a recipe tells on top.
 _LAUNCHED = regex(r"\s--(?:nproc[_-]per[_-]node|num[_-]processes|num[_-]gpus)[ =](\d{1,2})(?=\s)")
+# "# Config for 8 nodes, with GBS 128": of several machines each has all its cards at work.
+_FOR_MACHINES = regex(
+    r"\b(?:config(?:uration)?|recipe|example|script|settings?)\s+for\s+(?:[2-9]|[1-9]\d{1,2})\s+nodes\b", re.IGNORECASE
+)
 _SCALED, _EVALUATES = regex(r"auto_scale_lr\b"), regex(r"(?:\w{1,40}[._])?(?:val|test|eval)", re.IGNORECASE)
 _ASSIGNS = regex(r"[A-Za-z_]\w{0,80}\s{0,4}=")
 # "1 GPU per process", "for each of the 2 GPUs of a node", "on more than one GPU": how the work is laid out, not on what; nor is it
@@ -125,7 +129,7 @@ def _in_remarks(source: Source, last: int) -> Finding | None:
         launched = _LAUNCHED.search(remark[1])
         count = as_number(launched[1]) if launched is not None else None
         count = count or next((card.count for card in card_phrases(remark[1]) if card.count), None)
-        count = count or gpu_number(remark[1])
+        count = count or gpu_number(remark[1]) or (USUAL_NODE if _FOR_MACHINES.search(remark[1]) else None)
         if count is not None and count <= USUAL_NODE:
             why = f"a remark in what configures the run names {count} {'GPU' if count == 1 else 'GPUs'}"
             return Finding(FIELD, str(count), why, Confidence.LOW, Evidence(source.path, number))

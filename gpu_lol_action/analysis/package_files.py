@@ -145,7 +145,7 @@ def package_name(requirement: str) -> str:
     if re.match(r"(?:git\+|hg\+|https?://)", requirement):
         egg = re.search(r"[#&]egg=([\w.-]+)", requirement)
         wheel = re.search(r"/([A-Za-z0-9_.]+)-\d[^/]*\.(?:whl|tar\.gz|zip)", requirement)
-        named = egg or wheel
+        named = egg or wheel or re.search(r"/([\w.-]+)/(?:archive|tarball|zipball)/", requirement)
         tail = (
             named[1]
             if named

@@ -29,6 +29,7 @@ class Form(enum.Enum):
     REQUIREMENTS = "requirements"
     DOCKERFILE = "dockerfile"
     INI = "ini"
+    CPP = "c++"
 
 
 # Never entered: what tools and other people's code leave behind.
@@ -97,6 +98,10 @@ def form_of(path: str) -> Form | None:
         ".gitmodules",
     }:  # the root's alone says what all is built with
         return Form.INI
+    if small.endswith((".cpp", ".cc", ".cxx")):
+        return (
+            Form.CPP if small == path.lower() else None
+        )  # below the root it is an extension, or somebody else's library
     if _REQUIREMENTS.fullmatch(small) or (small.endswith(".txt") and "/requirements/" in f"/{path.lower()}"):
         return Form.REQUIREMENTS
     if small.startswith("readme") and ("." not in small or small.endswith(_READMES)):

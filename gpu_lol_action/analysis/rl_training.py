@@ -22,6 +22,9 @@ _VERL_TOKENS = "16384"  # what `ppo_max_token_len_per_gpu` starts with
 _ACTOR = "actor_rollout_ref_actor_"
 
 
+_SWIFTS_MOVE = "`offload_optimizer`"
+
+
 def with_rl_words(checkout: Checkout, run: Run, found: list[Finding | None]) -> list[Finding]:
     """Return the findings on a training with those put right that such a run says in words of its own."""
     kept = [finding for finding in found if finding is not None]
@@ -30,6 +33,9 @@ def with_rl_words(checkout: Checkout, run: Run, found: list[Finding | None]) -> 
     said = said_of(checkout, run)
     if is_verl(said):
         return _verls(said, run, kept)
+    if said.text("rlhf_type"):
+        # ms-swift's `offload_optimizer` moves it while the engine generates; it comes back for the step.
+        kept = [f for f in kept if f.field != "training.offload" or _SWIFTS_MOVE not in f.why]
     dynamic = said.is_on("dynamic_batch_enable", "train_dynamic_batch_enable", "use_dynamic_batch_size")
     tokens = as_number(said.text("max_tokens_per_gpu", "train_max_tokens_per_gpu", "train_max_tokens_per_gpu_enable"))
     return [*kept, _tokens(run, str(tokens))] if dynamic and tokens else kept

@@ -2,7 +2,7 @@
 
 transformers' ``Trainer`` and ``device_map`` do not start without accelerate, nor does diffusers move weights to main memory; diffusers'
 pipelines encode their prompts with transformers; weights in 8 and 4 bit and paged optimizers need bitsandbytes, tokenizers made of
-pieces sentencepiece. pip installs none of them with either.
+pieces sentencepiece, a search for hyperparameters Optuna. pip installs none of them with either.
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ def silent_packages(
         found.append(_first(checkout, run, "transformers", _pipelines))
     if "sentencepiece" not in names and not any(_brings(text, "sentencepiece") for text in requirements):
         found.append(_first(checkout, run, "sentencepiece", _pieces))
+    if "optuna" not in names:
+        found.append(_first(checkout, run, "optuna", _searches))
     return [item for item in found if item is not None]
 
 
@@ -87,6 +89,14 @@ def _needed(package: str, name: str, where: Evidence) -> Finding:
     return Finding(
         "dependencies.requirements", package, f"`{name}` needs it and no list names it", Confidence.HIGH, where
     )
+
+
+def _searches(source: Source) -> Iterator[tuple[str, int]]:
+    """Yield where a trainer searches its hyperparameters, which Optuna does unless another is named."""
+    for call in _calls(source, "hyperparameter_search(", "hyperparameter_search"):
+        backend = call.keyword("backend")
+        if call.name.count(".") and (backend is None or backend.text == "optuna"):
+            yield "hyperparameter_search", call.line
 
 
 def _quantized(checkout: Checkout, run: Run) -> Finding | None:

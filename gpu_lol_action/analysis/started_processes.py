@@ -21,6 +21,8 @@ _OF_TORCH = regex(r"(?:torch\.)?(?:multiprocessing|x?mp)\.spawn|spawn|(?:\w{1,40
 _STRATEGIES = ("MirroredStrategy", "MultiWorkerMirroredStrategy")
 # Processes of a program that names neither are workers on cores (actors, loaders).
 _OF_CARDS = ("cuda", "nccl", "gpu", "accelerate")
+BY_ROLES = "init_rpc"
+"""What a program calls whose processes are a master, a server of parameters, observers: they are no cards."""
 _CARD = regex(r"gpu:(\d{1,2})\b", re.IGNORECASE)
 
 
@@ -40,7 +42,9 @@ def started_processes(checkout: Checkout, run: Run) -> list[Finding]:
 
 
 def _is_on_cores(source: Source) -> bool:
-    """Whether a program's processes take no card each: it names none, or they speak over Gloo alone."""
+    """Whether a program's processes take no card each: it names none, they are roles, or they speak over Gloo alone."""
+    if source.mentions(BY_ROLES):
+        return True
     return not any(map(source.mentions, _OF_CARDS)) or (source.mentions("gloo") and not source.mentions("nccl"))
 
 

@@ -32,6 +32,7 @@ _OF_TRL = (
 _CONFIGURATIONS = (
     (("torchtune.",), "torchtune"),
     (("finetuning_type:",), "llamafactory"),
+    (("cutoff_len:", "micro_batch_size:", "train_dataset:"), "llamafactory"),  # its next version's
     (("litgpt.data.",), "litgpt"),
     (("base_model:", "micro_batch_size:", "datasets:"), "axolotl"),
     (("ddp_bucket_cap_mb:", "pp_engine:"), "nanotron"),
@@ -88,6 +89,8 @@ def _of_a_missing_program(run: Run) -> Iterator[tuple[str, str]]:
         return
     if command.tool == "torchrun":
         yield "torch", "torchrun"
+    if "/cli/" in command.target and (package := package_of(command.target.removeprefix("src/").replace("/", "."))):
+        yield package, command.target  # a library's own command line, started where it is cloned
     name = command.target.rsplit("/", 1)[-1]
     if _EXAMPLE.fullmatch(name) and "model_name_or_path" in run.options:
         yield from ((package, name) for package in _OF_EXAMPLES)

@@ -63,7 +63,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found = [
         method_of(checkout, run, scope),
         precision,
-        weight_bits_of(scope),
+        None if _exports(run) else weight_bits_of(scope),
         sharding_of(checkout, run, scope),
         offload_of(checkout, run, scope),
     ]
@@ -93,6 +93,11 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     else:
         found += detect_serving(run, scope)
     return with_rl_words(checkout, run, found)
+
+
+def _exports(run: Run) -> bool:
+    """Whether the run writes a model down: the bits that it is told are those of what it writes, not of what it loads."""
+    return run.command is not None and run.command.words[:1] == ("export",)
 
 
 def _batch(run: Run, scope: Scope) -> Finding | None:

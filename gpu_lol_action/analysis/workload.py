@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.model_cards import is_model_card
-from gpu_lol_action.analysis.native_programs import native_need, native_workload
+from gpu_lol_action.analysis.native_programs import in_libtorch, native_need, native_workload
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.rented_machines import rented_wish, rents_to_train
@@ -44,7 +44,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [Finding("workload", "cpu-only", why, Confidence.HIGH, refused)]
     need = gpu_need(checkout, run)
     native = native_need(checkout) if run is None and need is not None else None
-    if native is not None and only_prepares(checkout):  # Python brings the weights to the program that is built
+    # Python brings the weights to the program that is built, or shows what comes out of it.
+    if native is not None and (only_prepares(checkout) or native == in_libtorch(checkout)):
         return [native, native_workload(checkout, native)]
     if need is not None and wish is None and (reason := why_no_gpu(checkout, run)) is not None:
         return [Finding("workload", "cpu-only", reason, Confidence.MEDIUM, need.evidence)]

@@ -29,7 +29,10 @@ _EXPERTS = regex(r"(\d{1,3})x(\d{1,3}(?:\.\d+)?)b", re.IGNORECASE)
 _SHAPE_NAME = regex(r"[\w.-]{0,60}L-(\d{1,2})_H-(\d{2,4})(?:_A-(\d{1,3}))?[\w.-]{0,40}")
 _ACTIVE = regex(r"[-_]a(\d{1,3}(?:\.\d{1,2})?)b(?=$|[-_./])", re.IGNORECASE)  # what a mixture uses per token: 30B-A3B
 MOST_WORDS = 12
-LARGE_B = 20  # billions of parameters from which a shape of today is taken where nothing tells one
+SMALL_B, LARGE_B = (
+    2,
+    20,
+)  # billions of parameters below and from which a shape of today is taken where nothing tells one
 USUAL_WORDS = 160_000  # of a vocabulary
 # What is tuned by many and comes in named sizes.
 _TUNED_KINDS = frozenset({"encoder", "embedding", "reranker", "seq2seq", "audio", "asr", "vision"})
@@ -266,14 +269,14 @@ def _families(name: str) -> frozenset[str]:
 def _nearest_shape(name: str, size: float) -> ModelFacts:
     """Return the known language model nearest in size; one of the same family or owner where its size is within a quarter.
 
-    Of large ones without a family it is one whose heads share their keys: since 2023 hardly any other is made. A vocabulary of a
+    Of small and large ones without a family it is one whose heads share their keys: since 2023 hardly any other is made. A vocabulary of a
     quarter of a million words, as BLOOM and Gemma have, is only those families' own: it would be most of what a training keeps.
     """
     families, owner = _families(name), name.rpartition("/")[0].lower()
 
     def distance(facts: ModelFacts) -> tuple[bool, bool, bool, float, str]:
         is_kin = bool(families & _families(facts.name)) or owner == facts.name.rpartition("/")[0].lower()
-        is_grouped = facts.kv_heads < facts.attention_heads or size < LARGE_B
+        is_grouped = facts.kv_heads < facts.attention_heads or SMALL_B <= size < LARGE_B
         off = abs(facts.parameters_b - size)
         is_near = off <= size / 4
         is_usual = facts.vocabulary <= USUAL_WORDS

@@ -81,7 +81,17 @@ def test_a_name_that_begins_like_a_measure_is_none() -> None:
     assert phrase.is_run
 
 
-@pytest.mark.parametrize(("line", "count"), [("GPUs: 4x24GB", 4), ("GPU memory: 3 × 80 GB", 3), ("CPUs: 4x24GB", None)])
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("GPUs: 4x24GB", 4),
+        ("GPU memory: 3 × 80 GB", 3),
+        ("CPUs: 4x24GB", None),
+        ("# QLoRA FSDP2 (2x48GB @ ~29GiB/GPU)", 2),
+        ("full finetune w/ FSDP (8x80GB uses ~78GiB/gpu)", 8),
+        ("Put in 2x48GB of RAM", None),
+    ],
+)
 def test_counts_of_cards_by_which_memory_is_multiplied(line: str, count: int | None) -> None:
     assert gpus_of_size(line) == count
 

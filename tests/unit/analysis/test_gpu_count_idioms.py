@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.gpu_count import detect
 from gpu_lol_action.analysis.runs import all_runs, primary_run
@@ -207,3 +208,14 @@ def test_a_launcher_without_a_number_takes_that_of_another_command(
         "README.md": f"# N\n## Training\n```\n{told}\n```\n",
     }
     assert counted(checkout(files)) == count
+
+
+@pytest.mark.parametrize(("joins", "count"), [("rpc.init_rpc('w', rank, world_size)", 1), ("dist.init_process_group('nccl')", 3)])  # fmt: skip
+def test_ranks_that_call_each_other_are_roles_and_no_cards(checkout: Build, joins: str, count: int) -> None:
+    program = (
+        "import torch\nimport torch.distributed as dist\nimport torch.distributed.rpc as rpc\nimport torch.multiprocessing as mp\n"
+        f"def work(rank, world_size):\n    {joins}\n    torch.nn.Linear(2, 2).cuda()(torch.ones(2).cuda()).sum().backward()\n"
+        "if __name__ == '__main__':\n    world_size = 3\n    mp.spawn(work, args=(world_size,), nprocs=world_size)\n"
+    )
+    files = {"main.py": program, "README.md": "```\npython main.py\n```\n"}
+    assert analyze(checkout(files)).proposed.hardware.gpu_count == count

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 
 import pytest
 
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.program_behavior import program_behavior
@@ -61,3 +63,20 @@ def test_a_simulated_worlds_step_is_no_step(checkout: Build) -> None:
 
 def test_a_program_that_is_named_for_training_takes_its_step_in_a_library(checkout: Build) -> None:
     assert behavior(checkout, {"train.py": START, "walk.py": WALK}, "train.py") is Behavior.TRAINS
+
+
+TIMED = "import torch\nfrom torch import nn\nnet = nn.Linear(64, 64).cuda()\nstart = torch.cuda.Event()\nnet(x).sum().backward()\n{}\n"
+
+
+@pytest.mark.parametrize(
+    ("then", "workload"),
+    [
+        ("print(start.elapsed_time(end))", "interactive"),
+        ("print(start)", "training"),
+        ("print(start.elapsed_time(end))\noptimizer.step()", "training"),
+    ],
+)
+def test_taking_the_time_of_a_backward_pass_trains_nothing(checkout: Build, then: str, workload: str) -> None:
+    cell = {"cell_type": "code", "source": TIMED.format(then), "metadata": {}, "outputs": [], "execution_count": None}
+    notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    assert analyze(checkout({"layers.ipynb": notebook})).spec.meta.workload_type.value == workload

@@ -36,12 +36,25 @@ def analyzed(tmp_path: Path, text: str, name: str = "run.sh") -> Analysis:
         ("swift pt --model Qwen/Qwen2.5-3B-Instruct", WorkloadType.TRAINING),
         ("megatron sft --model Qwen/Qwen2.5-3B-Instruct", WorkloadType.TRAINING),
         ("megatron --version", WorkloadType.CPU_ONLY),
+        ("swift export --model Qwen/Qwen2.5-3B-Instruct --quant_method awq --quant_bits 4", WorkloadType.INFERENCE),
+        (
+            "swift export --model Qwen/Qwen2.5-3B-Instruct --quant_bits 4\nswift sft --model Qwen/Qwen2.5-3B-Instruct",
+            WorkloadType.TRAINING,
+        ),
     ],
 )
 def test_a_library_module_that_is_not_here_says_what_it_does(
     tmp_path: Path, command: str, workload: WorkloadType
 ) -> None:
     assert analyzed(tmp_path, f"{command}\n").spec.meta.workload_type is workload
+
+
+def test_what_is_quantized_is_loaded_whole(tmp_path: Path) -> None:
+    command = "swift {} --model Qwen/Qwen2.5-7B-Instruct --quant_bits 4 --quant_method bnb\n"
+    written, used = (analyzed(tmp_path, command.format(verb)).breakdown for verb in ("export", "infer"))
+    assert written is not None
+    assert used is not None
+    assert written.terms[0].gib > 2 * used.terms[0].gib
 
 
 def test_what_a_wrapper_hands_on_is_the_command(tmp_path: Path) -> None:

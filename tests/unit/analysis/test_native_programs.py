@@ -143,3 +143,31 @@ def test_what_cmake_builds_in_a_folder_says_nothing_of_the_root(checkout: Build)
 def test_a_program_of_torch_7_trains_whatever_asks_for_the_card(checkout: Build) -> None:
     readme = "# Net\n### Prerequisites\n- NVIDIA GPU + CUDA\n\n```bash\nDATA=./data name=a th train.lua\n```\n```bash\nth test.lua\n```\n"
     assert analyze(checkout({"README.md": readme})).spec.meta.workload_type is WorkloadType.TRAINING
+
+
+LIBTORCH = (
+    "#include <torch/torch.h>\nint main() {{\n  torch::Device device({});\n  Net model; model.to(device);\n  {}\n}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("device", "step", "more", "kind"),
+    [
+        ("torch::cuda::is_available() ? torch::kCUDA : torch::kCPU", "loss.backward();", {}, WorkloadType.TRAINING),
+        ("torch::kCUDA", "model.forward(x);", {}, WorkloadType.INFERENCE),
+        ("torch::kCPU", "loss.backward();", {}, WorkloadType.CPU_ONLY),
+        # What shows its samples neither trains nor infers; what Python installs from there is an extension.
+        ("torch::kCUDA", "loss.backward();", {"show.py": "import torch\nprint(torch.load('a.pt'))\n"}, WorkloadType.TRAINING),
+        ("torch::kCUDA", "loss.backward();", {"setup.py": "from setuptools import setup\nsetup(name='net')\n"}, WorkloadType.CPU_ONLY),
+    ],
+)  # fmt: skip
+def test_a_program_of_libtorch_computes_where_it_says(
+    checkout: Build, device: str, step: str, more: Mapping[str, str], kind: WorkloadType
+) -> None:
+    files = {"net.cpp": LIBTORCH.format(device, step), "README.md": "# Net\n```\n./net\n```\n", **more}
+    assert analyze(checkout(files)).spec.meta.workload_type is kind
+
+
+def test_what_is_below_the_root_is_not_read_as_a_program_of_libtorch(checkout: Build) -> None:
+    files = {"csrc/net.cpp": LIBTORCH.format("torch::kCUDA", "loss.backward();"), "README.md": "# Net\n"}
+    assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.CPU_ONLY

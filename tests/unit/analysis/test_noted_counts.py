@@ -105,6 +105,10 @@ def test_a_rate_scaled_by_openmmlab_tells_how_many_it_was_chosen_for(
         ("# batch of 2 for two GPUs", "2"),
         ("batch_size: 32  # on 1 GPU", "1"),
         ("# at least 2-4 GPUs", "2"),
+        ("# Config for 8 nodes, with GBS 128", "8"),
+        ("# An example for 2 nodes, each uses 4 GPUs", None),
+        ("# config for 1 nodes", None),
+        ("# a graph for 8 nodes", None),
         # How work is laid out, what may be, what failed, what was only evaluated.
         ("batch_size: 32  # per GPU, with 1 GPU each", None),
         ("batch_size: 32  # use 4 if 2 GPUs", None),

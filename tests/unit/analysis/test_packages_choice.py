@@ -10,7 +10,7 @@ from gpu_lol_action.analysis import base_image, packages
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.import_names import is_known, package_names, package_of
-from gpu_lol_action.analysis.package_files import clean_requirement
+from gpu_lol_action.analysis.package_files import clean_requirement, package_name
 
 Build = Callable[[Mapping[str, str]], Checkout]
 RUN = "import torch\nmodel.cuda()\nloss.backward()\nif __name__ == '__main__': pass\n"
@@ -317,3 +317,16 @@ def test_an_installing_script_of_some_part_speaks_for_that_part(checkout: Build,
         script: "pip install torch==1.10.0 ninja\n",
     }
     assert ("ninja" in found(checkout(files))) == counts
+
+
+@pytest.mark.parametrize(
+    ("requirement", "name"),
+    [
+        ("https://github.com/NVIDIA/dllogger/archive/26a0f8f1958de2c0c460925ff6102a4d2486d6cc.zip", "dllogger"),
+        ("https://github.com/mlcommons/logging/archive/refs/tags/1.1.0-rc4.zip", "logging"),
+        ("https://github.com/mlperf/logging/tarball/master", "logging"),
+        ("https://files.example.org/net-1.2.tar.gz", "net"),
+    ],
+)
+def test_a_repository_s_archive_is_called_by_the_repository(requirement: str, name: str) -> None:
+    assert package_name(requirement) == name

@@ -249,3 +249,20 @@ def test_verls_supervised_trainer_says_the_samples_of_a_pass(checkout: Build) ->
     assert [said(each, "training.batch_size") for each in found] == ["2", "2"]
     assert [said(each, "training.sequence_parallel") for each in found] == [None, "4"]
     assert term(found[1], "logits") < term(found[0], "logits")
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        # ms-swift's word means: while the engine generates.
+        ("swift rlhf --rlhf_type grpo --offload_optimizer true --offload_model true --deepspeed zero3", None),
+        # What DeepSpeed keeps in main memory for good stays there.
+        ("swift rlhf --rlhf_type grpo --deepspeed zero3_offload", "optimizer"),
+        ("swift sft --deepspeed zero3 --offload_optimizer true", "optimizer"),
+    ],
+)
+def test_an_optimizer_that_only_waits_for_the_engine_is_on_the_card(
+    checkout: Build, options: str, kept: str | None
+) -> None:
+    command = f"NPROC_PER_NODE=4 {options} --model Qwen/Qwen2.5-7B-Instruct --tuner_type full --use_vllm true\n"
+    assert said(analyze(checkout({"run.sh": command})), "training.offload") == kept

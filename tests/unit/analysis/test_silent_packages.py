@@ -160,3 +160,18 @@ def test_pipelines_encode_their_prompts_with_transformers(checkout: Build, line:
     text = f"import diffusers\nfrom diffusers import DiffusionPipeline, DDPMPipeline, UNet2DModel\n{line}\npipe.to('cuda')\n"
     found = packages.detect(checkout({"README.md": "```\npython draw.py\n```\n", "draw.py": text}))
     assert ("transformers" in [f.value for f in found if f.field == "dependencies.requirements"]) is is_needed
+
+
+@pytest.mark.parametrize(
+    ("search", "is_needed"),
+    [
+        ("trainer.hyperparameter_search(backend='optuna', n_trials=3)", True),
+        ("trainer.hyperparameter_search(direction='maximize')", True),  # the first of the searchers that are there
+        ("trainer.hyperparameter_search(backend='ray')", False),
+        ("hyperparameter_search(net)", False),
+        ("trainer.train()", False),
+    ],
+)
+def test_a_trainer_s_search_for_hyperparameters_needs_optuna(checkout: Build, search: str, *, is_needed: bool) -> None:
+    program = f"import torch\nfrom transformers import Trainer\ntrainer = Trainer(model=net)\n{search}\n"
+    assert ("optuna" in found(checkout({**README, "train.py": program}))) is is_needed

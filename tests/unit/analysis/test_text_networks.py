@@ -257,3 +257,20 @@ def test_no_encoder_reads_a_million_tokens(checkout: Build) -> None:
     answer = analyze(checkout({"serve.py": program, "requirements.txt": "sentence-transformers\n"}))
 
     assert (answer.spec.hardware.vram_required_gb or 0) <= 24
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ("{ch: i for i, ch in enumerate(unique)}", 128),
+        ("{ c:i for i,c in enumerate(unique) }", 128),
+        ("{word: i for i, word in enumerate(unique)}", WORDS),
+    ],
+)
+def test_who_numbers_the_characters_of_a_text_knows_no_more(checkout: Build, numbers: str, words: int) -> None:
+    data = f"class Texts:\n    def __init__(self, text):\n        unique = sorted(list(set(text)))\n        self.stoi = {numbers}\n        self.vocab_size = len(unique)\n"
+    program = (
+        f"{NET}from data import Texts\ndata = Texts(open('a.txt').read())\nnet = Net(data.vocab_size).cuda()\n{STEP}"
+    )
+    analysis = analyze(checkout({"train.py": program, "data.py": data}))
+    assert value(analysis, "media.own_parameters") == str(words * 64 * 2 + words)

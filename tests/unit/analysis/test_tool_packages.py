@@ -59,6 +59,8 @@ def test_what_only_looks_like_a_trainers_recipe_adds_nothing(checkout, files, le
         ("accelerate launch -m axolotl.cli.train qlora.yml", {"accelerate", "axolotl"}),
         ("deepspeed --module openrlhf.cli.train_sft --pretrain x", {"deepspeed", "openrlhf"}),
         ("torchrun --nproc_per_node 2 -m nobody.knows --lr 1", set()),
+        ("accelerate launch swift/cli/sft.py --model Qwen/Qwen2.5-7B --tuner_type lora", {"accelerate", "ms-swift"}),
+        ("accelerate launch nobody/cli/sft.py --model Qwen/Qwen2.5-7B --lr 1", {"accelerate"}),
         ("accelerate launch train.py --lr 1", {"accelerate"}),
     ],
 )
