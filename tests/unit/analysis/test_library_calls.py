@@ -25,8 +25,14 @@ from tests.unit.analysis.conftest import Build
         ("from ray.train.torch import TorchTrainer\nTorchTrainer(f).fit()\n", Behavior.TRAINS),
         ("import ray\nray.init()\n", Behavior.NEITHER),
         ("from tinygrad import Tensor\nloss.backward()\n", Behavior.TRAINS),
-        ("import art\nfrom art.local import LocalBackend\nart.TrainableModel(name='a', base_model='b')\n", Behavior.TRAINS),
-        ("import art\nart.TrainableModel(name='a', base_model='b')\n", Behavior.NEITHER),  # trained elsewhere, or another library
+        (
+            "import art\nfrom art.local import LocalBackend\nart.TrainableModel(name='a', base_model='b')\n",
+            Behavior.TRAINS,
+        ),
+        (
+            "import art\nart.TrainableModel(name='a', base_model='b')\n",
+            Behavior.NEITHER,
+        ),  # trained elsewhere, or another library
         ("from mistralrs import Runner, Which\nRunner(which=Which.Plain(model_id='a/b'))\n", Behavior.INFERS),
         ("from skorch import NeuralNetClassifier\nNeuralNetClassifier(M).fit(x, y)\n", Behavior.TRAINS),
         ("from sklearn.svm import SVC\nSVC().fit(x, y)\n", Behavior.NEITHER),
