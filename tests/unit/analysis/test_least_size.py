@@ -29,11 +29,14 @@ TRAIN = """if __name__ == '__main__':
 INFER = "from transformers import AutoModel\nif __name__ == '__main__':\n    AutoModel.from_pretrained('google-bert/bert-base-uncased').cuda()(x)\n"
 
 
-@pytest.mark.parametrize(("code", "size"), [(NET + TRAIN, 12), (INFER, 8)])
+WIDE = NET.replace("nn.Linear(784, 10)", "nn.Linear(15000, 15000)").replace(".flatten(1)", ".flatten(1)[:, :15000]")
+
+
+@pytest.mark.parametrize(("code", "size"), [(NET + TRAIN, 8), (WIDE + TRAIN, 12), (INFER, 8)])
 def test_no_smaller_card_is_asked_for_than_is_cheapest(checkout: Build, code: str, size: int) -> None:
     hardware = analyze(checkout({"main.py": code, "README.md": "```\npython main.py\n```\n"})).spec.hardware
     assert hardware.vram_required_gb == size
-    assert (hardware.needed_gib or 99) < 6  # what was computed stays beside it
+    assert (hardware.needed_gib or 99) <= 6  # what was computed stays beside it
 
 
 def test_documentation_says_how_little_is_enough(checkout: Build) -> None:

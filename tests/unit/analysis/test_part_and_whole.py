@@ -102,7 +102,7 @@ def test_the_size_of_a_card_that_trained_is_no_amount_that_running_it_takes(
 def test_what_a_scheduler_is_asked_for_is_no_need_of_a_known_network(checkout: Build) -> None:
     script = "#!/bin/bash\n#SBATCH --gres=gpu:a100:1\npython train.py --batch_size 8\n"
     analysis = analyze(checkout({"train.py": NET + LOOP, "submit.sh": script}))
-    assert size(analysis) == 12
+    assert size(analysis) == 8
     assert analysis.breakdown is not None
 
 
