@@ -100,7 +100,7 @@ def analyze(
     first = profile_of(run, proposed, need, findings) if run is not None else None
     others = other_runs(checkout, tree, model_facts)
     proposed = replace(proposed, profiles=different_hardware(proposed, others))
-    gaps = [*(need.not_understood if need else ()), *_environment_gaps(findings, _workload(findings)), *checkout.gaps()]
+    gaps = [*(need.not_understood if need else ()), *_environment_gaps(findings, proposed), *checkout.gaps()]
     if need is not None:
         findings = (*findings, need.finding)
     spec = complete(file, proposed) if file is not None else proposed
@@ -194,7 +194,7 @@ def propose(
         )
         hardware = asking_for(machine, need.required_gib, least_gb(need, kind))
     requirements = tuple(f.value for f in findings if f.field == "dependencies.requirements")[:MAX_REQUIREMENTS]
-    image = image_for(findings, requirements, kind)
+    image = image_for(findings, requirements, kind, hardware.needed_gib or 0.0)
     python = best(findings, "environment.python_version")
     software = Software(image.image, image.python or (python.value if python else None), image.cuda)
     env = {f.field.removeprefix("env."): f.value for f in findings if f.field.startswith("env.")}
@@ -224,10 +224,10 @@ def _disk_gb(model: ModelFacts | None) -> int:
     return max(MIN_DISK_GB, math.ceil((40 + 2.5 * weights_gb) / 10) * 10)
 
 
-def _environment_gaps(findings: tuple[Finding, ...], kind: WorkloadType) -> list[str]:
+def _environment_gaps(findings: tuple[Finding, ...], proposed: EnvironmentSpec) -> list[str]:
     """Return what contradicts each other, and what of the environment was not understood, in sentences."""
     requirements = tuple(f.value for f in findings if f.field == "dependencies.requirements")
-    image = image_for(findings, requirements, kind)
+    image = image_for(findings, requirements, _workload(findings), proposed.hardware.needed_gib or 0.0)
     said = [f.why for f in findings if f.field in {"contradiction", "not_understood"}]
     return list(dict.fromkeys([*said, *image.contradictions, *fitted(requirements, image)[1]]))
 

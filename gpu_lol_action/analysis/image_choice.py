@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.python_version import KNOWN
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image, image_contents
@@ -24,11 +25,14 @@ _TENSORFLOW = frozenset({"tensorflow", "tensorflow-gpu", "tf-nightly", "tf-night
 # Of NVIDIA's, those of before 2020 hold it without saying so.
 _HOLDS_TENSORFLOW_1 = regex(r"(?:^|/)tensorflow:(?:1\.\d|[\w.]{1,20}-tf1-|1[789]\.\d\d-py)")
 _NVIDIA_BUILT = frozenset({"apex", "transformer-engine", "megatron-core", "megatron-lm"})
+LARGEST, LARGEST_BEFORE = "B200", "H200"
 _SERVES_BY_VLLM = frozenset({"vllm"})
 
 
-def image_for(findings: Sequence[Finding], requirements: Sequence[str], kind: WorkloadType) -> ImageChoice:
-    """Return the Dockerfile's GPU image, else the one that fits versions and packages."""
+def image_for(
+    findings: Sequence[Finding], requirements: Sequence[str], kind: WorkloadType, needed_gib: float = 0.0
+) -> ImageChoice:
+    """Return the Dockerfile's GPU image, else the one that fits versions, packages, and cards that have the ``needed_gib``."""
     found = tuple(findings)
     exact, fitting = best(found, "environment.python_version"), best(found, "environment.fitting_python")
     minor = ".".join(exact.value.split(".")[:2]) if exact else fitting.value if fitting else ""
@@ -51,6 +55,8 @@ def image_for(findings: Sequence[Finding], requirements: Sequence[str], kind: Wo
             cuda=cuda_asked.value if cuda_asked else "",
             python=python,
             compiles=compiler.value if compiler else "",
+            # Cards larger than all before are Blackwell's, which the usual image is too old for.
+            card=accelerators()[LARGEST] if needed_gib > accelerators()[LARGEST_BEFORE].memory_gib else None,
         )
     )
 

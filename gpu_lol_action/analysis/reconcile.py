@@ -215,10 +215,7 @@ def _middle_of_table(asked: Sequence[Statement]) -> Statement | None:
 
 def headline(stated: Iterable[Statement]) -> Statement | None:
     """Return the statement to go by where nothing was computed: what is demanded, then asked for, then the card used most."""
-    # What no card holds is the need of several, or of models that few can have; a card that is ordered is had.
-    said = [
-        s for s in stated if s.memory_gib <= LARGEST_CARD_GIB or (s.is_card and s.finding.confidence is Confidence.HIGH)
-    ]
+    said = [s for s in stated if s.memory_gib <= LARGEST_CARD_GIB or _is_had(s)]
     said = _pointing([s for s in said if s.rank < 2] or said)
     # "8x A100 80GB" says which card was used, and no more is demanded by its size than by its name.
     said = [s for s in said if s.is_card or s.finding.confidence is Confidence.HIGH or not _is_of_card(s, said)]
@@ -228,11 +225,16 @@ def headline(stated: Iterable[Statement]) -> Statement | None:
         return middle
     amounts = [s for s in said if not s.is_card]
     asked = min(amounts, key=lambda s: (-s.finding.confidence, s.rank, s.place != IN_ROW), default=None)
-    # The card that a scheduler or a cloud is asked for says more than all that are only named.
-    ordered = [s for s in said if s.finding.confidence is Confidence.HIGH]
+    ordered = [s for s in said if s.finding.confidence is Confidence.HIGH]  # says more than what is only named
     used = [s for s in said if s.is_card and s.weight >= WEIGHT_OF_CARD]
     is_asked = asked is not None and (asked.weight >= WEIGHT_OF_MEMORY or not used)
     return asked if is_asked else _card_named_most(ordered or used or said)
+
+
+def _is_had(said: Statement) -> bool:
+    """Whether what no usual card holds is no need of several, nor of models that few can have: it is ordered, or said at the run's command."""
+    at_command = said.place == AT_COMMAND and said.memory_gib <= max(SIZES_GB)
+    return at_command or (said.is_card and said.finding.confidence is Confidence.HIGH)
 
 
 def _card_named_most(cards: list[Statement], least_gib: float = 0.0) -> Statement | None:

@@ -1,0 +1,31 @@
+"""Runs that only the largest cards hold: what is said at their command counts, and their image runs on such a card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.checkout import Checkout
+
+Build = Callable[[Mapping[str, str]], Checkout]
+RECIPE = "base_model: maker/Giant-Flash\nadapter: lora\nlora_r: 16\nmicro_batch_size: 1\nsequence_len: 4096\n"
+README = "# Tuning\n\n```bash\n{remark}\naxolotl train ours.yaml\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("remark", "size_gb", "image"),
+    [
+        ("# 2xB200: ~140GB/GPU", 180, "cuda12.8"),
+        ("# 8xH100: ~70GB/GPU", 80, "cuda12.4"),
+        ("# about 900GB in all", 12, "cuda12.4"),  # of no card
+    ],
+)
+def test_what_stands_at_the_command_may_be_more_than_a_usual_card_has(
+    checkout: Build, remark: str, size_gb: int, image: str
+) -> None:
+    analysis = analyze(checkout({"README.md": README.format(remark=remark), "ours.yaml": RECIPE}))
+    assert analysis.spec.hardware.vram_required_gb == size_gb
+    assert image in (analysis.spec.environment.base_image or "")
+    assert not any("does not run on" in said for said in analysis.not_understood)
