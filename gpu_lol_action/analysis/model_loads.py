@@ -34,6 +34,8 @@ _LAST_WORD = regex(r"\w{3,40}$")
 # Two expressions, for each begins with plain letters: these are leapt to.
 _OWNED = (regex(r"models\.[\w.]+\s*[(\[]"), regex(r"timm\.[\w.]+\s*[(\[]"))
 NOT_MODELS = regex(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|LoraModel|PeftModel", re.IGNORECASE)
+# What looks at pictures for a network that draws them.
+_JUDGES_PICTURES = regex(r"DepthEstimation|Segmentation|Detector$|ObjectDetection|CLIPModel|SafetyChecker")
 # Models beside the one that the run is about.
 HELPER_KEY = regex(
     r"tokeni|teacher|weak_|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant|re_?prompt|prompt_?(?:re|en)"
@@ -98,6 +100,7 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
     if source.code is None:
         return ()
     found: list[tuple[str, str, int, bool]] = []
+    is_drawn = source.mentions("UNet2DConditionModel")
     # Of these owners a constructor may have any name (`models.resnet50`); elsewhere only loaders are looked at.
     is_named = source.mentions("models.") or source.mentions("timm.")
     is_any = is_named and any(owned.search(source.text) for owned in _OWNED)
@@ -105,7 +108,7 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
         if call.last in _FILE_LOADERS:
             found += [(name, call.last, call.line, False) for name in _of_folder(call)]
             continue
-        if NOT_MODELS.search(call.name):
+        if NOT_MODELS.search(call.name) or (is_drawn and _JUDGES_PICTURES.search(call.name)):
             continue
         for text in loaded_texts(call, source, given):
             name = model_name(text)

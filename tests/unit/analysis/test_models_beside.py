@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis.assemble import analyze
+from tests.unit.analysis.conftest import Build
 
 LLM = "llm = AutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-7b-hf')\n"
 START = "from transformers import AutoModelForCausalLM, AutoModel\n"
@@ -63,3 +64,15 @@ def test_what_draws_a_language_models_answers_lies_beside_it(checkout):
         "llm = AutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-7b-hf').cuda()\nllm.generate()\n",
     })  # fmt: skip
     assert len(beside(tree)) == 1
+
+
+@pytest.mark.parametrize(("drawn", "is_named"), [("from diffusers import UNet2DConditionModel\n", False), ("", True)])
+def test_what_looks_at_pictures_for_a_network_that_draws_them_is_not_the_model(
+    checkout: Build, drawn: str, *, is_named: bool
+) -> None:
+    program = (
+        f"import torch\n{drawn}from transformers import DPTForDepthEstimation\n"
+        "depth = DPTForDepthEstimation.from_pretrained('Intel/dpt-hybrid-midas').cuda()\nloss.backward()\n"
+    )
+    named = {f.value for f in analyze(checkout({"train.py": program})).findings if f.field == "model.id"}
+    assert ("Intel/dpt-hybrid-midas" in named) is is_named
