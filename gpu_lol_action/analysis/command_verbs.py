@@ -40,11 +40,13 @@ SERVING_TARGET = regex(
 _TRAINING_VERBS = frozenset(
     {"sft", "pt", "rlhf", "dpo", "kto", "orpo", "cpo", "grpo", "gkd", "reward", "train", "pretrain", "finetune"}
 )
+_TRAINS_UNTOLD = frozenset({"mmf_run"})  # unless it is told to measure or to predict
 _OF_VERBS = frozenset({"swift", "megatron", "trl", "llamafactory-cli", "axolotl", "litgpt", "xtuner"})
 # What a library's module does, by its last word, where the library is not here.
 _MODULE_TRAINS = regex(
     r"(?:^|_)(?:train|trainer|pre_?train|fine_?tune|finetuning|sft|dpo|kto|orpo|grpo|ppo|dapo|rloo|rm|reward|distill)(?:_|$)"
 )
+_STARTS = regex(r"(?:run|main|cli)(?:_\w{1,40})?")  # `skyrl.train.entrypoints.main_base`
 _MODULE_INFERS = regex(r"(?:^|_)(?:generat(?:e|ion|or)|infer(?:ence)?|serve|server|rollout|chat|predict)(?:_|$)")
 # `python -m monai.bundle run --config_file configs/train.json`: one module for all, and its configuration says what for.
 _TRAINING_CONFIG = regex(r"(?:^|[/_-])(?:pre_?)?train(?:ing)?\.(?:json|ya?ml|toml)$")
@@ -121,6 +123,8 @@ def is_known_to_train(script: Source) -> bool:
 
 def by_words(command: LaunchCommand) -> Behavior:
     """Return what a command does whose program is not here, told from its words."""
+    if command.tool in _TRAINS_UNTOLD and by_verb(command) is not Behavior.INFERS and not only_judges(command):
+        return Behavior.TRAINS
     if command.tool in _OF_VERBS and set(command.words[:1]) & _TRAINING_VERBS:
         return Behavior.TRAINS
     words = f"{command.target} {' '.join(command.words[:2])}"
@@ -163,6 +167,6 @@ def by_library(command: LaunchCommand) -> Behavior:
         return Behavior.TRAINS
     return (
         Behavior.TRAINS
-        if _MODULE_TRAINS.search(last) or (last in {"run", "main", "cli"} and "train" in package)
+        if _MODULE_TRAINS.search(last) or (_STARTS.fullmatch(last) and "train" in package)
         else Behavior.NEITHER
     )

@@ -44,6 +44,7 @@ _RUNNERS = frozenset({
     "timeout", "taskset", "rocprof", "screen", "tmux", "dotenv", "ray", "eval", "if", "modal", "stdbuf", "nice", "ionice", "setsid",
 })  # fmt: skip
 # These run a program only by a word of their own; else they install or create.
+_UV_MODULE = frozenset({"-m", "--module"})
 _MANAGERS = frozenset({"conda", "mamba", "micromamba", "poetry", "uv", "pdm", "pipenv", "pixi", "hatch", "rye", "docker", "podman", "modal",
                        "nvidia-docker", "singularity", "apptainer"})  # fmt: skip
 SHELLS = frozenset({"bash", "sh", "zsh", "source", ".", "sbatch", "qsub", "bsub"})
@@ -63,7 +64,7 @@ _FLAGS = regex(r"-[bBdEiIOPqsSuv]{1,6}m?")  # of the interpreter, which a module
 _MODULE = regex(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+")
 _PROGRAM = regex(r"[a-z][a-z\d_-]{1,40}")
 _MAY_START = regex(
-    r"\$|\.(?:py|ipynb|sh|bash|slurm|sbatch)\b|python|\b(?:make|just|text-generation-inference|lorax|"
+    r"\$|\.(?:py|ipynb|sh|bash|slurm|sbatch)\b|python|\buv run\b.{0,200} (?:-m|--module) |\b(?:make|just|text-generation-inference|lorax|"
     + "|".join(
         sorted(
             {*TOOLS, *COUNT_FLAGS, *INTERFACES, *WEB_SERVERS, "fabric", "torchx", *SUBMITTERS}
@@ -109,6 +110,8 @@ def without_runners(
             taken = _until_program(rest, scripts or {})
             runner += rest[:taken]
             rest = rest[taken:]
+            if rest[:1] and rest[0] in _UV_MODULE:  # `uv run -m package.module`
+                rest[:1] = ["python", "-m"]
             continue
         else:
             break
@@ -128,6 +131,7 @@ def _until_program(words: Sequence[str], scripts: Mapping[str, str]) -> int:
         if (
             is_program(name)
             or is_runner
+            or (word in _UV_MODULE and words[0] == "uv")
             or (word in scripts and not _BRINGS & set(words[:index]))
             or re.fullmatch(r"[A-Z_][A-Z0-9_]*=.*", word)
             or word.partition("::")[0].endswith((".py", ".sh"))

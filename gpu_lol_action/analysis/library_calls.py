@@ -26,6 +26,7 @@ TRAINS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "pyro": ("SVI",),
     "horovod": ("DistributedOptimizer", "DistributedGradientTape"),
     "cuml": ("fit", "fit_predict"),
+    "labml": ("start",),
 })  # fmt: skip
 """By the library's import name: the last words of its calls that train."""
 

@@ -33,6 +33,10 @@ from tests.unit.analysis.conftest import Build
             "import art\nart.TrainableModel(name='a', base_model='b')\n",
             Behavior.NEITHER,
         ),  # trained elsewhere, or another library
+        (
+            "from labml import experiment\nfrom labml_nn.gpt import Net\nwith experiment.start():\n    conf.run()\n",
+            Behavior.TRAINS,
+        ),
         ("from mistralrs import Runner, Which\nRunner(which=Which.Plain(model_id='a/b'))\n", Behavior.INFERS),
         ("from skorch import NeuralNetClassifier\nNeuralNetClassifier(M).fit(x, y)\n", Behavior.TRAINS),
         ("from sklearn.svm import SVC\nSVC().fit(x, y)\n", Behavior.NEITHER),

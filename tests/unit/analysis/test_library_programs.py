@@ -32,6 +32,15 @@ def analyzed(tmp_path: Path, text: str, name: str = "run.sh") -> Analysis:
         ("python -m verl.trainer.main_generation model.path=Qwen/Qwen2.5-3B-Instruct", WorkloadType.INFERENCE),
         ("python -m verl.trainer.main_eval data.path=out.parquet model.path=gpt2", WorkloadType.CPU_ONLY),
         ("python -m mylib.tools.train", WorkloadType.CPU_ONLY),
+        (
+            "uv run --isolated --extra fsdp -m lab.train.entrypoints.main_base trainer.policy.model.path=Qwen/Qwen2.5-3B-Instruct",
+            WorkloadType.TRAINING,
+        ),
+        (
+            "uv run --isolated --extra fsdp -m lab.data.main_base model.path=Qwen/Qwen2.5-3B-Instruct",
+            WorkloadType.CPU_ONLY,
+        ),
+        ("uv run -m verl.trainer.main_ppo model.path=Qwen/Qwen2.5-3B-Instruct", WorkloadType.TRAINING),
         ("swift rlhf --rlhf_type kto --model Qwen/Qwen2.5-3B-Instruct", WorkloadType.TRAINING),
         ("swift pt --model Qwen/Qwen2.5-3B-Instruct", WorkloadType.TRAINING),
         ("megatron sft --model Qwen/Qwen2.5-3B-Instruct", WorkloadType.TRAINING),

@@ -135,6 +135,8 @@ def test_what_starts_another_run_is_installed_too(checkout):
         ("nnUNet_predict -i images -o out -t 101", "nnunet", "inference"),
         ("allennlp train config.jsonnet -s out --include-package mine", "allennlp", "training"),
         ("t2t-trainer --problem=$P --model=transformer", "tensor2tensor", "training"),
+        ("mmf_run config=ours.yaml dataset=memes model=mmbt", "mmf", "training"),
+        ("mmf_run config=ours.yaml dataset=memes model=mmbt run_type=predict", "mmf", "inference"),
     ],
 )
 def test_libraries_that_whole_fields_train_with(checkout, command, package, kind):
