@@ -38,15 +38,13 @@ _GPUS = regex(
     re.IGNORECASE,
 )
 _NODES = regex(r"\s*(?:GPU\s+)?(?:nodes|machines|servers)\b(?:\s*\(\s*(?:with\s+)?(\d{1,4})\s+GPUs?)?", re.IGNORECASE)
-# "GPU memory: 3 × 80 GB", "VRAM: 2x24 GB", "fits on 4x24GB cards"
+# "GPU memory: 3 × 80 GB", "fits on 4x24GB cards", "(2x48GB @ ~29GiB/GPU)", "8x80GB uses ~78GiB/gpu"
 _GPUS_OF_SIZE = regex(
     rf"\b(?:VRAM|GPU[- ]memory|显存|GPUs?(?=\s?[:\uff1a]))[^.\n\d]{{0,20}}?(\d{{1,2}})\s?[x×*]\s?{_SIZE}\b"
     r"|(?<![\w.])(\d{1,2})\s?[x×]\s?(?:16|24|32|40|48|64|80|96|141|180|192)\s?G(?:i?B)?\b"
-    r"(?!\s?(?:files?|RAM|DDR\w*|disks?|SSDs?))(?=[^.\n]{0,40}\b(?:GPUs?|VRAM|cards?)\b)",
+    r"(?!\s?(?:files?|RAM|DDR\w*|disks?|SSDs?))(?=\s?@|\s+uses\b|[^.\n]{0,40}\b(?:GPUs?|VRAM|cards?)\b)",
     re.IGNORECASE,
 )
-# "(2x48GB @ ~29GiB/GPU)", "8x80GB uses ~78GiB/gpu": cards of a size, and how much of each
-_CARDS_AND_USE = regex(r"(?<![\w.])(\d{1,2})\s?[x×]\s?\d{2,3}\s?GB(?=\s?@|\s+uses\b)", re.IGNORECASE)
 # "8卡", "单卡训练", "4张显卡", "两块GPU"
 _IN_CHINESE = r"(?:\d{1,2}|[一单双两四八])"
 _GPUS_IN_CHINESE = regex(
@@ -188,8 +186,6 @@ def gpu_number(line: str) -> int | None:
 
 def gpus_of_size(line: str) -> int | None:
     """Return the number of cards by which a sentence multiplies the memory of one (``GPU memory: 3 × 80 GB``)."""
-    if (used := _CARDS_AND_USE.search(line)) is not None:
-        return count_of(used[1])
     found = _GPUS_OF_SIZE.search(line)
     return count_of(found[1] or found[found.re.groups]) if found else None
 
