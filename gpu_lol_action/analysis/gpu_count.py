@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 from gpu_lol_action.analysis.asserted_worlds import asserted_world
 from gpu_lol_action.analysis.behavior import Behavior
@@ -43,6 +44,7 @@ _KEYS = ("num_processes", "nproc_per_node", "num_process_per_node", "num_process
          "tensor_parallel_size")  # fmt: skip
 _WORLDS = ("world_size", "distributed_world_size")  # processes of all machines together
 _SERVED = ("tp", "tp_size", "tensor_parallel_count")  # a served model is divided over so many
+_STAGES = ("pipeline_parallel_size",)
 # JAX lays devices out as a mesh: their number is the product (`local_mesh_config=(1, 8)`).
 _MESHES = ("local_mesh_config", "mesh_shape", "ici_mesh_shape", "device_mesh_shape", "mesh_dims")
 # These count processes of the whole cluster, not of one machine.
@@ -148,7 +150,17 @@ def _configured(checkout: Checkout, run: Run) -> list[Finding]:
     if machines is not None and number.setting.key in _OVER_ALL_MACHINES:
         count = max(1, count // (as_number(machines.text) or 1))
     why = f"`{number.setting.key}` is {number.text}"
-    return [Finding(_FIELD, str(count), why, Confidence.MEDIUM, number.evidence)]
+    said = [Finding(_FIELD, str(count), why, Confidence.MEDIUM, number.evidence)]
+    stages = look_up_number(scope, _STAGES, 2, 16) if number.setting.key == _KEYS[-1] and not is_repeated else None
+    return _in_stages(said[0], as_number(stages.text) or 1, stages) if stages is not None else said
+
+
+def _in_stages(split: Finding, stages: int, told: Found) -> list[Finding]:
+    """Return the cards of a served model whose layers lie in stages as well: on one machine, else one per stage (vLLM's guide on scaling)."""
+    why, cards = f"{split.why}, `{told.setting.key}` {stages}", int(split.value) * stages
+    if cards <= USUAL_NODE:
+        return [replace(split, value=str(cards), why=why)]
+    return [split, replace(split, field="hardware.num_nodes", value=str(stages), why=why)]
 
 
 def _is_one_of_two(run: Run, number: Found) -> bool:

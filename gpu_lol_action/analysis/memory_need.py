@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.memory_question import has_batch, question_of, stat
 from gpu_lol_action.analysis.models_beside import with_models_beside
 from gpu_lol_action.analysis.open_sizes import DEFAULT_GIB, Bound, assumed_size, bounded, up_to
 from gpu_lol_action.analysis.ordinary_cards import ordinary
-from gpu_lol_action.analysis.placement import ALL_FIELDS, machines_of, need_of, place, share_batch
+from gpu_lol_action.analysis.placement import ALL_FIELDS, machines_of, need_of, over_stages, place, share_batch
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
@@ -89,6 +89,7 @@ def memory_need(
     copies = best(findings, "hardware.replicas")
     question, count, relaxed = place(asked, stated if copies is None else None, said_fields)
     count = max(count, int(copies.value)) if copies is not None else count
+    question = over_stages(question, count, int(value_of_best(findings, "hardware.num_nodes") or 1))
     # A server's cache takes what its card has left, whichever model of the family it is.
     is_guessed = is_assumed(findings, question.model) and best(findings, "serving.engine") is None
     if is_guessed:

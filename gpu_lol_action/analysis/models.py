@@ -38,7 +38,7 @@ from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import find_model, shape_in_name
-from gpu_lol_action.estimation.quantized_names import scheme_in_name
+from gpu_lol_action.estimation.quantized_names import published_scheme, scheme_in_name
 from gpu_lol_action.estimation.vram_states import bits_of
 
 _MODEL_KEY = regex(
@@ -87,16 +87,22 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     # An id whose size nothing tells leaves its class as the only hint.
     is_named = any(f.confidence is Confidence.HIGH and f.field == "model.id" for f in unique.values())
     guessed = [] if is_named else guess_family(checkout, run)
-    return [*unique.values(), *_quantized(unique.values()), *guessed, *shape_of_run(checkout, run)]
+    return [*unique.values(), *_quantized(unique.values(), infers=infers), *guessed, *shape_of_run(checkout, run)]
 
 
-def _quantized(named: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield how wide the weights lie of the model that is surest, where its name says that they are quantized."""
+def _quantized(named: Iterable[Finding], *, infers: bool) -> Iterator[Finding]:
+    """Yield how wide the weights lie of the model that is surest, where its name says that they are quantized.
+
+    Where nothing is trained, published weights stay as they are: trainers widen them first.
+    """
     model = best(tuple(named), "model.id")
     scheme = scheme_in_name(model.value) if model is not None else None
     if model is not None and scheme is not None:
         why = f"the name of `{model.value}` says {scheme}"
         yield Finding("model.weight_bits", str(bits_of(scheme)), why, model.confidence, model.evidence)
+    elif model is not None and infers and (published := published_scheme(model.value)) is not None:
+        why = f"`{model.value}` is published in {published}"
+        yield Finding("model.weight_bits", str(bits_of(published)), why, Confidence.LOW, model.evidence)
 
 
 def _is_language_model(name: str) -> bool:

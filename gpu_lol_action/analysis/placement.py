@@ -61,6 +61,12 @@ def machines_of(question: VramQuestion, count: int) -> int:
     return question.gpu_count // count if question.gpu_count >= 2 * MOST_CARDS and count == MOST_CARDS else 1
 
 
+def over_stages(question: VramQuestion, count: int, machines: int) -> VramQuestion:
+    """Return the question of a model that several machines serve together, each a stage of its layers; any other as it is."""
+    is_one_model = question.method is Method.INFERENCE and question.gpu_count == count > 1 and not question.is_copied
+    return sharded(question, count * machines) if machines > 1 and is_one_model else question
+
+
 def share_batch(asked: VramQuestion, stated: int | None, machines: int = 1) -> tuple[VramQuestion, int | None]:
     """Return the question with its share of a batch that is for all cards of all machines together, over the count per machine that is stated.
 

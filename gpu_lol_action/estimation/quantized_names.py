@@ -32,6 +32,27 @@ _SCHEMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
+# Families whose makers publish the weights quantized, as their model cards say; copies in 16 bit say so in their names.
+_PUBLISHED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (regex(rf"^(?:{words})$", re.IGNORECASE), scheme)
+    for words, scheme in (
+        (r"gpt-oss-\d+b", "mxfp4"),
+        (r"deepseek-(?:v3|r1)(?:[.-](?!distill|qwen|llama|bf16)[\w.]{1,12}){0,3}", "fp8"),
+        (r"kimi-k2(?:\.\d)?-thinking", "int4"),
+        (r"kimi-k2-(?:instruct|base)(?:-\d{4})?", "fp8"),
+        (r"minimax-m2(?:\.\d)?", "fp8"),
+    )
+)
+
+
+def published_scheme(name: str) -> str | None:
+    """Return the scheme that a model's makers publish its only weights in; None where they publish 16 bit.
+
+    ``deepseek-ai/DeepSeek-R1`` gives ``fp8``, ``openai/gpt-oss-20b`` ``mxfp4``.
+    """
+    last = name.rstrip("/").rpartition("/")[2]
+    return next((scheme for pattern, scheme in _PUBLISHED if pattern.search(last)), None)
+
 
 def scheme_in_name(name: str) -> str | None:
     """Return the scheme, a key of ``vram_states.QUANTIZATIONS``, that a model's id ends in; None where it names none.

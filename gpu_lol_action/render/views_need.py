@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from gpu_lol_action.analysis.ordinary_cards import stands_for_silence
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.memory import MemoryBreakdown
@@ -34,25 +36,37 @@ def need_view(sha: str, analysis: Analysis, ladder: Ladder, *, is_corrected: boo
     best = ladder.best
     none = Safe("–")
     memory, spread = _memory(analysis, is_corrected=is_corrected)
+    machines = analysis.spec.hardware.num_nodes
     return NeedView(
         sha=short_sha(sha) if sha else EMPTY,
         is_cpu_only=not analysis.spec.needs_gpu,
         memory=memory,
         memory_range=spread,
-        machine=accelerator_label(best.offer.accelerator, best.offer.accelerator_count) if best else none,
-        name=_name(best) if best else none,
-        price=formats.usd_per_hour(best.price_usd_per_hour) if best else none,
-        session=formats.usd(best.lease_usd) if best else none,
+        machine=_machines(best, machines) if best else none,
+        name=_name(best, machines) if best else none,
+        price=formats.usd_per_hour(price_of_all(ladder, analysis)) if best else none,
+        session=formats.usd(best.lease_usd * machines) if best else none,
         cloud=formats.cloud_name(best.offer.cloud) if best else "",
         why=best.why if best else "",
         has_offer=best is not None,
     )
 
 
-def _name(best: Candidate) -> Safe:
-    """Return the machine as a heading names it: one card without its number."""
+def price_of_all(ladder: Ladder | None, analysis: Analysis | None) -> Decimal:
+    """Return what the cheapest machine that fits costs in an hour, as often as it is asked for; 0 where none fits."""
+    best = ladder.best if ladder else None
+    return best.price_usd_per_hour * (analysis.spec.hardware.num_nodes if analysis else 1) if best else Decimal(0)
+
+
+def _machines(best: Candidate, machines: int) -> Safe:
     label = accelerator_label(best.offer.accelerator, best.offer.accelerator_count)
-    return Safe(label.removeprefix("1 × ")) if best.offer.accelerator_count == 1 else label
+    return Safe(f"{machines} machines of {label}") if machines > 1 else label
+
+
+def _name(best: Candidate, machines: int) -> Safe:
+    """Return the machine as a heading names it: one card without its number."""
+    label = _machines(best, machines)
+    return Safe(label.removeprefix("1 × ")) if best.offer.accelerator_count == 1 and machines == 1 else label
 
 
 def _memory(analysis: Analysis, *, is_corrected: bool) -> tuple[Safe, Safe]:

@@ -35,7 +35,7 @@ from gpu_lol_action.render.views_evidence import (
     rejected_view,
 )
 from gpu_lol_action.render.views_money import month_text, spot_text
-from gpu_lol_action.render.views_need import NeedView, largest_term, need_view, required_text, size_text
+from gpu_lol_action.render.views_need import NeedView, largest_term, need_view, price_of_all, required_text, size_text
 from gpu_lol_action.render.views_price import ValueView, source_view, value_view
 from gpu_lol_action.render.views_smoke_money import SmokeMonthView, smoke_month, smoke_text
 from gpu_lol_action.render.views_what_ifs import WhatIfsView, what_ifs_view
@@ -172,7 +172,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
     base = None
     if case.base_analysis is not None and case.base_ladder is not None:
         base = need_view(case.base_sha or "", case.base_analysis, case.base_ladder)
-    old, new = _price(case.base_ladder), _price(ladder)
+    old, new = price_of_all(case.base_ladder, case.base_analysis), price_of_all(ladder, analysis)
     change = change_view(case.change, case.place, case.base_sha, case.policy.least_change_percent)
     is_running = case.environment is not None and case.environment.is_open
     breakdown = analysis.breakdown
@@ -256,7 +256,8 @@ def _verdict(case: ProposalCase, base: NeedView | None, head: NeedView, change: 
         return "file_asks_too_little"
     if base is None:
         return _verdict_alone(case)
-    return _verdict_against(base, _price(case.ladder) - _price(case.base_ladder), change)
+    dearer = price_of_all(case.ladder, case.analysis) - price_of_all(case.base_ladder, case.base_analysis)
+    return _verdict_against(base, dearer, change)
 
 
 def _verdict_alone(case: ProposalCase) -> str:
@@ -284,11 +285,6 @@ def _verdict_against(base: NeedView, price_difference: Decimal, change: ChangeVi
         if first.kind == "new":
             return "other_new"
     return "environment" if change.environment else "same"
-
-
-def _price(ladder: Ladder | None) -> Decimal:
-    best = ladder.best if ladder else None
-    return best.price_usd_per_hour if best else Decimal(0)
 
 
 def _override(analysis: Analysis) -> OverrideView | None:

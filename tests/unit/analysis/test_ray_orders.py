@@ -82,3 +82,22 @@ def test_language_models_that_ray_serves_are_its_own_and_no_hosted_ones(checkout
     assert analysis.spec.meta.workload_type.value == "inference"
     assert analysis.spec.hardware.gpu_count == 2
     assert "meta-llama/Llama-3.1-8B-Instruct" in {f.value for f in analysis.findings if f.field == "model.id"}
+
+
+@pytest.mark.parametrize(("ways", "stages", "machine"), [(8, 2, (8, 2)), (4, 2, (8, 1)), (8, 1, (8, 1))])
+def test_stages_of_a_served_model_are_cards_as_well_and_more_than_eight_are_machines(
+    checkout: Build, ways: int, stages: int, machine: tuple[int, int]
+) -> None:
+    program = (
+        "from ray.serve.llm import LLMConfig, build_openai_app\n"
+        "config = LLMConfig(\n"
+        "    model_loading_config=dict(model_id='r1', model_source='deepseek-ai/DeepSeek-R1'),\n    accelerator_type='H100',\n"
+        f"    engine_kwargs=dict(max_model_len=16384, tensor_parallel_size={ways}, pipeline_parallel_size={stages}),\n)\n"
+        "app = build_openai_app({'llm_configs': [config]})\n"
+    )
+    analysis = analyze(checkout({"serve_it.py": program, "Dockerfile": "FROM anyscale/ray-llm\n"}))
+    hardware = analysis.spec.hardware
+    assert (hardware.gpu_count, hardware.num_nodes) == machine
+    assert analysis.breakdown is not None
+    weights = next(term.gib for term in analysis.breakdown.terms if term.name == "weights")
+    assert weights * machine[0] * machine[1] == pytest.approx(671, rel=0.05)  # published in 8 bit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.estimation.quantized_names import scheme_in_name
+from gpu_lol_action.estimation.quantized_names import published_scheme, scheme_in_name
 from gpu_lol_action.estimation.vram_states import QUANTIZATIONS, bits_of
 
 
@@ -48,3 +48,25 @@ def test_scheme_is_told_by_the_words_behind_the_maker(name, scheme):
 )
 def test_bits_of_a_scheme_leave_its_scales_aside(scheme, bits):
     assert bits_of(scheme) == bits
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme"),
+    [
+        ("openai/gpt-oss-20b", "mxfp4"),
+        ("unit/gpt-oss-20b-BF16", None),
+        ("deepseek-ai/DeepSeek-R1", "fp8"),
+        ("deepseek-ai/DeepSeek-V3.1-Terminus", "fp8"),
+        ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", None),
+        ("deepseek-ai/DeepSeek-R1-0528-Qwen3-8B", None),
+        ("unit/DeepSeek-V3-bf16", None),
+        ("moonshotai/Kimi-K2-Instruct-0905", "fp8"),
+        ("moonshotai/Kimi-K2-Thinking", "int4"),
+        ("MiniMaxAI/MiniMax-M2", "fp8"),
+        ("deepseek-ai/DeepSeek-V2", None),
+        ("", None),
+    ],
+)
+def test_some_makers_publish_only_quantized_weights(name, scheme):
+    assert published_scheme(name) == scheme
+    assert scheme is None or scheme in QUANTIZATIONS

@@ -67,6 +67,13 @@ def test_decision_comes_first_and_billing_last() -> None:
     assert lines[-1] == "Nothing was launched."
 
 
+def test_several_machines_are_paid_for_together() -> None:
+    found = analysis()
+    several = replace(found, spec=replace(found.spec, hardware=replace(found.spec.hardware, num_nodes=3)))
+    lines = text_of(several).split("\n")
+    assert lines[0] == "🟢 This code needs 3 machines of 1 × A100-80GB, $4.17/h"
+
+
 def test_computed_stands_beside_documented() -> None:
     text = " ".join(text_of(analysis()).split())
     assert (
