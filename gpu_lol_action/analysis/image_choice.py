@@ -121,7 +121,7 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
             kept.append(f"jaxlib=={version}")  # its extras are those of jax, and its page has all
             continue
         if image.image.startswith(("paddlepaddle/", "nvcr.io/nvidia/paddlepaddle")) and name == "paddlepaddle":
-            continue  # the CPU build would replace the image's
+            requirement = "paddlepaddle-gpu"  # the CPU build would replace the image's, which any version satisfies
         if image.image.startswith("nvcr.io/nvidia/mxnet") and name.startswith("mxnet"):
             continue
         if name in _TENSORFLOW and _HOLDS_TENSORFLOW_1.search(image.image):

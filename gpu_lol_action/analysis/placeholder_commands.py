@@ -93,15 +93,16 @@ def is_of_submodule(checkout: Checkout, command: LaunchCommand) -> bool:
 
 
 def is_fetched(command: LaunchCommand) -> bool:
-    """Whether a host's task first fetches the project whose program it starts, or a scheduler's script one that its image holds.
+    """Whether a host's task first fetches the project whose program it starts, or a script hands a cluster one that its image holds.
 
     Likewise a program of this checkout that hands the training to another project's program, under a launcher.
     """
     if command.source.form is Form.PYTHON:
         return command.is_launcher and TRAINING_TARGET.search(command.target) is not None
     if command.source.form is Form.SHELL:
-        is_job = "#SBATCH" in command.source.text and command.target.startswith("/")
-        return is_job and TRAINING_TARGET.search(command.target) is not None
+        text = command.source.text
+        is_job = ("#SBATCH" in text and command.target.startswith("/")) or "ray job submit" in text
+        return is_job and TRAINING_TARGET.search(f"/{command.target}") is not None
     return command.source.form is Form.YAML and "git clone" in command.source.text
 
 

@@ -7,7 +7,7 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
-from gpu_lol_action.analysis.rl_engine import Said, said_of
+from gpu_lol_action.analysis.rl_engine import Said, is_slime, said_of
 from gpu_lol_action.analysis.settings import as_number
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -20,6 +20,8 @@ _SERVER = regex(
     r"\b(?:vf-vllm|vllm-serve|vllm_serve|vllm serve|swift rollout)\b"
 )
 _VISIBLE = regex(r"CUDA_VISIBLE_DEVICES=[\"']?(\d{1,2}(?:,\d{1,2}){1,15})[\"']?")
+# `ray start --head --num-gpus 4`, or a variable of the script in its place.
+_HEAD = regex(r"\bray start --head\b[^\n]{0,200}?--num-gpus[ =][\"']?(?:(\d{1,2})\b|\$\{?(\w{1,60})\b)")
 _GROUPS = ("ref", "reward", "critic", "actor")
 
 
@@ -28,6 +30,8 @@ def cards_of(checkout: Checkout, run: Run) -> list[Finding]:
     if run.behavior is not Behavior.TRAINS:
         return []
     said = said_of(checkout, run)
+    if is_slime(said):
+        return _of_roles(run, said)
     if said.has("vllm_num_engines"):
         return _of_groups(run, said)
     if not said.is_on("use_vllm") or said.text("vllm_mode").lower() == "colocate":
@@ -51,6 +55,32 @@ def _of_groups(run: Run, said: Said) -> list[Finding]:
         count, why = sum(sizes.values()) + engines, "each group of models has its own"
     count = min(count, USUAL_NODE)
     return [Finding(_FIELD, str(count), f"actor, critic and engines: {why}", Confidence.MEDIUM, run.evidence)]
+
+
+def _of_roles(run: Run, said: Said) -> list[Finding]:
+    """Return the cards of slime's trainer and of its engine beside it, per machine; a cluster that its script starts has as many as it says."""
+    head = _head(run)
+    trainer = _number(said, "actor_num_gpus_per_node")
+    is_shared = said.is_on("colocate", "debug_train_only")
+    count, why = trainer + (0 if is_shared else _number(said, "rollout_num_gpus")), "cards of the trainer and of its engine"
+    if head > count or not trainer:
+        count, why = head, "its script starts Ray on a machine of so many cards"
+    machines = _number(said, "actor_num_nodes")
+    found = [Finding(_FIELD, str(min(count, USUAL_NODE)), f"{count}: {why}", Confidence.HIGH, run.evidence)] if count else []
+    if machines > 1:
+        words = f"`--actor-num-nodes` is {machines}"
+        found.append(Finding("hardware.num_nodes", str(machines), words, Confidence.HIGH, run.evidence))
+    return found
+
+
+def _head(run: Run) -> int:
+    """Return how many cards the run's shell script says that Ray's first machine has; 0 where it says none."""
+    text = run.command.source.text[:200_000] if run.command is not None else ""
+    found = _HEAD.search(text)
+    if found is None or found[1] is not None:
+        return int(found[1]) if found is not None else 0
+    given = re.search(rf"^[ \t]*(?:export[ \t]+)?{found[2]}=[\"']?(?:\$\{{\w{{1,60}}:-)?(\d{{1,2}})\b", text, re.MULTILINE)
+    return int(given[1]) if given is not None else 0
 
 
 def _cards(said: Said, group: str) -> int:

@@ -1,4 +1,4 @@
-"""Reinforcement learning of a language model with an engine that generates beside the trainer: verl, OpenRLHF, TRL, ms-swift, oat.
+"""Reinforcement learning of a language model with an engine that generates beside the trainer: verl, slime, OpenRLHF, TRL, ms-swift, oat.
 
 Findings: ``rl.engine`` (``colocated`` on the trainer's cards, ``separate`` on its own), for a colocated one ``rl.engine_share``,
 ``rl.engine_parts``, ``rl.engine_sleeps``, ``rl.trainer_moved``, ``rl.group``; ``rl.critic`` and ``rl.reward``, the models beside
@@ -22,9 +22,10 @@ FIELD, SHARE, PARTS = "rl.engine", "rl.engine_share", "rl.engine_parts"
 SLEEPS, MOVED, GROUP = "rl.engine_sleeps", "rl.trainer_moved", "rl.group"
 CRITIC, REWARD, TEACHER = "rl.critic", "rl.reward", "rl.teacher"
 _ON = frozenset({"true", "1", "yes", "on"})
-# What the libraries start with: verl's rollout configuration, TRL's and ms-swift's colocated engine, OpenRLHF's.
+# What the libraries start with: verl's rollout configuration, TRL's and ms-swift's colocated engine, OpenRLHF's, SGLang's own.
 _VERL_SHARE, _TRL_SHARE, _OPENRLHF_SHARE = "0.5", "0.3", "0.95"
 _TRL_GROUP = "8"
+_SLIME_SHARE = "0.8"
 
 
 @record(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None or run.behavior is not Behavior.TRAINS:
         return []
     said = said_of(checkout, run)
-    facts = _of_verl(said) or _of_openrlhf(said) or _of_oat(said) or [*_of_trl(said), *_of_swift(said)]
+    facts = _of_verl(said) or _of_slime(said) or _of_openrlhf(said) or _of_oat(said) or [*_of_trl(said), *_of_swift(said)]
     return _findings(facts, run.evidence)
 
 
@@ -130,6 +131,28 @@ def _of_openrlhf(said: Said) -> list[tuple[str, str, str]]:
     if reward and not is_apart and not said.text("remote_rm_url", "reward_remote_url"):
         found.append((REWARD, reward, "a reward model judges the answers"))
     return found
+
+
+def is_slime(said: Said) -> bool:
+    """Whether the run is configured in slime's words; its supervised fine-tuning has no engine (``--debug-train-only``)."""
+    return "actor_num_gpus_per_node" in said.texts and said.has("rollout_")
+
+
+def _of_slime(said: Said) -> list[tuple[str, str, str]]:
+    """Return slime's engine: with ``--colocate`` on the trainer's cards, which both leave to each other by default; else on its own."""
+    if not is_slime(said) or said.is_on("debug_train_only"):
+        return []
+    if not said.is_on("colocate"):
+        return [(FIELD, "separate", "the engine has cards of its own: no `--colocate`")]
+    share = _share(said.text("sglang_mem_fraction_static", default=_SLIME_SHARE))
+    return [
+        (FIELD, "colocated", "`--colocate`: trainer and engine take turns on the same cards"),
+        (SHARE, share, f"the engine's share of a card is {share}"),
+        (PARTS, _whole(said.text("rollout_num_gpus_per_engine", default="1")), "`--rollout-num-gpus-per-engine`"),
+        (SLEEPS, "yes", "`--colocate` puts the engine to sleep while the trainer works"),
+        (MOVED, "yes", "`--colocate` moves the trainer to main memory while the engine generates"),
+        (GROUP, _whole(said.text("n_samples_per_prompt")), "samples per prompt"),
+    ]
 
 
 def _of_oat(said: Said) -> list[tuple[str, str, str]]:
