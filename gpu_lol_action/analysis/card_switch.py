@@ -17,13 +17,13 @@ from gpu_lol_action.analysis.run_kinds import is_refused
 from gpu_lol_action.analysis.settings import values_of
 from gpu_lol_action.domain.patterns import regex
 
-_SHY = frozenset({"torch", "torchvision", "torchaudio"})
+_SHY = frozenset({"torch", "torchvision", "torchaudio", "mxnet", "chainer", "chainerx", "cupy"})
 """They stay on the CPU until a program says a device's name."""
 _ON = ("cuda", "use_cuda", "use_gpu", "enable_cuda", "with_cuda")
 _OFF = ("no_cuda", "disable_cuda", "use_cpu", "force_cpu", "cpu_only")
 _REFUSED = regex(r"^[ \t]*(?:\w{1,40}\.){1,3}(?:use_?)(?:gpu|cuda)[ \t]*=[ \t]*(True|False)\b", re.MULTILINE | re.IGNORECASE)  # fmt: skip
 # A line that moves something to a card, whatever an option says.
-_MOVES = regex(r"\.cuda\(|[\"']cuda")
+_MOVES = regex(r"\.cuda\(|[\"']cuda|\bmx\.gpu\(|\.to_gpu\(")
 _NO_QUESTION = regex(r"torch\.cuda\.\w{1,40}|\.cuda\(|[\"'][^\"'\n]{0,60}[\"']")
 _ASKS = regex(r"\b(?:if|and|or|not)\b")
 
@@ -56,6 +56,21 @@ def _is_off(checkout: Checkout, run: Run, name: str, closure: tuple[Source, ...]
         return False
     # `args.cuda = not args.no_cuda and ...`: what is asked may be called otherwise than the option.
     word = name.rpartition("_")[2]
-    moving = [line for source in closure for line in source.text.split("\n") if _MOVES.search(line)]
+    moving = [line for source in closure for line in _moving(source)]
     asked = [_NO_QUESTION.sub("", line) for line in moving if _ASKS.search(line)]
     return 0 < len(moving) == len(asked) and all(word in line for line in asked)
+
+
+def _moving(source: Source) -> list[str]:
+    """Return a program's lines that move something to a card, each with the question right above it that it hangs on."""
+    lines = source.text.split("\n")
+    found = []
+    for above, line in zip(["", *lines], lines, strict=False):
+        if _MOVES.search(line):
+            is_under = above.lstrip().startswith(("if ", "elif ")) and _depth(above) < _depth(line)
+            found.append(f"{above} {line}" if is_under else line)
+    return found
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())

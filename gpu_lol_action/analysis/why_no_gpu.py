@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.beside_hosted import only_embeds
+from gpu_lol_action.analysis.card_numbers import starts_below_zero, switched_off_in
 from gpu_lol_action.analysis.card_switch import leaves_card_off
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.computing_runs import only_prepares
@@ -82,6 +83,10 @@ def _of_the_run(checkout: Checkout, run: Run | None) -> str | None:
         return left_off
     if leaves_card_off(checkout, run):
         return "the program starts with its own switch for a card off, and nothing turns it on"
+    if not _is_launched(run) and starts_below_zero(checkout, run):
+        return "the program's number of the card starts below zero, which means the CPU, and no command gives another"
+    if not _is_launched(run) and (written := switched_off_in(checkout, run)) is not None:
+        return f"`{written}` leaves the card off"
     if learns_from_numbers(checkout, run):
         return "what it trains is of dense or recurrent layers on numbers, and neither a program nor the README names a card"
     return None

@@ -68,3 +68,31 @@ def test_a_setting_that_the_program_refuses(checkout: Build, said: str, expected
         {"README.md": README.format(""), "agent.py": agent, "config.py": "class Config: pass\n", "train.py": program}
     )
     assert analyze(tree).spec.meta.workload_type.value == expected
+
+
+MXNET = """import argparse
+import mxnet as mx
+from mxnet import autograd, gluon
+parser = argparse.ArgumentParser()
+parser.add_argument('--cuda', action='store_true', default=False, help='Train on GPU with CUDA')
+opt = parser.parse_args()
+net = gluon.nn.Dense(10)
+trainer = gluon.Trainer(net.collect_params(), 'sgd')
+with autograd.record():
+    loss = net(1)
+loss.backward()
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("moves", "expected"),
+    [
+        ("if opt.cuda:\n    ctx = mx.gpu(0)\nelse:\n    ctx = mx.cpu()", "cpu-only"),
+        ("if opt.lr:\n    ctx = mx.gpu(0)", "training"),
+        ("ctx = mx.gpu(0)", "training"),
+    ],
+)
+def test_mxnet_stays_on_the_cpu_until_it_is_told(checkout: Build, moves: str, expected: str) -> None:
+    tree = checkout({"README.md": README.format("--lr 1e-3"), "train.py": MXNET.format(moves)})
+    assert analyze(tree).spec.meta.workload_type.value == expected

@@ -1,0 +1,67 @@
+"""A card that is left off by a number or a setting: ``--gpu`` that starts with -1, a configuration's ``use_gpu: False`` or ``num_gpus: 0``.
+
+Chainer's and DGL's programs ask for the number of the card and take a negative one for the CPU; recipes and simulations have a
+configuration that says whether a card is used, or how many each worker gets.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.configuration import Setting, fold_key
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.option_aliases import by_long_names
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.run_kinds import is_refused
+from gpu_lol_action.analysis.settings import scope_of, values_of
+from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
+
+_NUMBERS = ("gpu", "gpus", "gpu_id", "gpuid", "gpu_ids", "device", "device_id", "cuda")
+_SWITCHES = frozenset({"use_gpu", "use_cuda", "num_gpus", "n_gpus", "num_gpu"})
+_FORMS = frozenset({Form.YAML, Form.JSON, Form.TOML})
+# What a program says of a number below zero, or asks of it.
+_MEANS_CPU = regex(r"negative|-1\D{0,60}\bcpu|\bcpu\D{0,60}-1|\d?\s[<>]=?\s(?:0|-1)\b|[!=]=\s?-1", re.IGNORECASE)
+
+
+def starts_below_zero(checkout: Checkout, run: Run) -> bool:
+    """Whether a started program's number of the card is -1 unless told otherwise, which it takes for the CPU, and no command tells."""
+    script = run.script
+    if script is None or not script.mentions("-1") or not _MEANS_CPU.search(script.text):
+        return False
+    values = values_of(checkout, run)
+    names = [name for name in _NUMBERS if values.get(name, "").strip("\"'") == "-1" and _is_option(script, name)]
+    return bool(names) and not _is_given(checkout, script)
+
+
+def _is_option(script: Source, name: str) -> bool:
+    default = script.code.default(name) if script.code is not None else None
+    return default is not None and default.is_option
+
+
+def _is_given(checkout: Checkout, script: Source) -> bool:
+    """Whether a command gives such an option a card: any number, a name, or a variable; under its short name, too."""
+    for command in launch_commands(checkout):
+        given = by_long_names(checkout, script, command.options)
+        if any(fold_key(key) in _NUMBERS and not value.startswith("-") for key, value in given.items()):
+            return True
+    return False
+
+
+def switched_off_in(checkout: Checkout, run: Run) -> Evidence | None:
+    """Return where the run's own configuration leaves the card off; None where it does not, or says both."""
+    said: list[Setting] = [
+        setting
+        for _, settings in scope_of(checkout, run).tiers[:2]
+        for setting in settings
+        if setting.key in _SWITCHES
+    ]
+    is_off = bool(said) and all(is_refused(setting.text) for setting in said)
+    return said[0].evidence if is_off and _is_written(checkout, said[0]) else None
+
+
+def _is_written(checkout: Checkout, setting: Setting) -> bool:
+    source = checkout.find(setting.evidence.path)
+    return source is not None and source.form in _FORMS
