@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.document_layout import code_blocks, headings_of, section_around
+from gpu_lol_action.analysis.documented_batches import batches_told
 from gpu_lol_action.analysis.documented_tables import TableFigure, table_figures
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
@@ -82,6 +83,7 @@ def about_run(documents: Iterable[Source], run: Run | None, stated: Iterable[Fin
         kinds |= dict.fromkeys(rows, IN_ROW) | dict.fromkeys(pointing, AT_COMMAND)
         for number, kind in sorted(kinds.items()):
             found.append(Finding(FIELD, kind, _WHY[kind], Confidence.LOW, Evidence(source.path, number)))
+        found += batches_told(source, numbers)
     return found
 
 

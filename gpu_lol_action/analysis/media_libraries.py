@@ -29,6 +29,7 @@ _KERAS = {"xception": "legacy_xception", "inceptionv3": "inception_v3", "densene
 _SEGMENTERS = frozenset({"Unet", "UnetPlusPlus", "FPN", "PSPNet", "DeepLabV3", "DeepLabV3Plus", "Linknet", "MAnet", "PAN", "UNet", "AttentionUnet",
                          "SegResNet", "DynUNet", "UNETR", "SwinUNETR", "BasicUNet"})  # fmt: skip
 _VOLUMES = frozenset({"DynUNet", "UNETR", "SwinUNETR", "SegResNet", "BasicUNet", "VNet"})
+_OF_VOLUMES = {"SwinUNETR": "swinunetr-48"}
 _NUMBERED = re.compile(r"\d|net$").search  # what the libraries' names are made of
 SHORT = 3  # letters of a word that names no network
 MAX_CALLS = 20_002  # that are looked at for networks, of all programs of a run together
@@ -109,7 +110,7 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
     if last in _SEGMENTERS and (is_library or imports_networks) and _is_drawn(code, call):
         return None  # counted with its encoder, as a network of the program's own
     if last in _SEGMENTERS and (is_library or imports_networks):
-        return "unet3d-128" if last in _VOLUMES else _segmenter(call)
+        return _OF_VOLUMES.get(last, "unet3d-128") if last in _VOLUMES else _segmenter(call)
     bare = last.lower()
     if not (is_library or imports_networks) or bare == "unet":
         return None

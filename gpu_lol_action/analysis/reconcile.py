@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from gpu_lol_action.analysis.documented_batches import of_other_batches
 from gpu_lol_action.analysis.documented_places import AT_COMMAND, FIELD, IN_ROW, IN_SECTION, OF_ANOTHER
 from gpu_lol_action.domain.card_sizes import SIZES_GB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -28,7 +29,7 @@ WEIGHT_OF_DEMANDED_CARD = 0.85
 WEIGHT_OF_NAMED_CARD = 0.3
 # A roughly computed figure gives way to an amount that is asked for.
 WEIGHT_OVER_ROUGH = 0.9
-# A statement further off than this factor speaks of another run (a larger model, several cards together).
+# A statement further off speaks of another run (a larger model, several cards together).
 FURTHEST = 2.5
 FURTHEST_FROM_ROUGH = 6.0
 _OF_TRAINING = regex(r"(?:^|/)(?:pre_?|how_?to_?)?(?:train|training|fine_?tun(?:e|ing))\.\w+$", re.IGNORECASE)
@@ -78,9 +79,9 @@ def statements(
 
     What holds for quantized weights, or for weights in main memory, is said of this run only where its are so.
     """
-    mine, other = ("training", "inference") if trains else ("inference", "training")
-    findings = tuple(findings)
+    findings, (mine, other) = tuple(findings), ("training", "inference")[:: 1 if trains else -1]
     places = {f.evidence: f.value for f in findings if f.field == FIELD}
+    places |= dict.fromkeys(of_other_batches(findings), OF_ANOTHER)
     found: list[Statement] = []
     for finding in findings:
         prefix, _, kind = finding.field.rpartition(".")
@@ -89,8 +90,7 @@ def statements(
             holds = False if holds is None and not trains and _OF_TRAINING.search(finding.evidence.path) else holds
             place = places.get(finding.evidence, "")
             rank = 2 if holds is False or place == OF_ANOTHER else 0 if holds or prefix.endswith(mine) else 1
-            said = _statement(finding, rank, is_card=kind == "card")
-            found.append(replace(said, place=place))
+            found.append(replace(_statement(finding, rank, is_card=kind == "card"), place=place))
     return tuple(found)
 
 

@@ -71,7 +71,7 @@ def scale_of(network: Network, question: VramQuestion) -> float:
         return (question.audio_seconds or network.seconds) / network.seconds
     height = question.image_height or network.height
     width = question.image_width or round(network.width * height / network.height)
-    frames = question.frames or network.frames
+    frames = question.frames or (height if network.is_volume else network.frames)
     return height * width / (network.height * network.width) * frames / network.frames
 
 
@@ -214,6 +214,8 @@ def _shown_size(question: VramQuestion, network: Network) -> str:
     height = question.image_height or network.height
     width = question.image_width or round(network.width * height / network.height)
     frames = question.frames or network.frames
+    if network.is_volume:
+        return f"{height} x {width} x {question.frames or height} voxels"
     return f"{height} x {width} pixels" + (f" x {frames} frames" if frames > 1 else "")
 
 

@@ -34,7 +34,7 @@ _SAME: tuple[tuple[str, str], ...] = (
     (r"^sam[-_]vit[-_](b|l|h)(?:ase|arge|uge)?$", r"sam-vit-\1"), (r"^vit_(b|l|h)$", r"sam-vit-\1"),
     (r"^dinov2[-_]vit(s|b|l|g)14.*", r"dinov2-\1"), (r"^deeplab[-_]?v3(?:plus|\+)?$", "deeplabv3_resnet50"),
     (r"^deeplab.*101.*", "deeplabv3_resnet101"), (r"^retinanet$", "retinanet_resnet50_fpn"), (r"^whisper-large.*v[123]$", "whisper-large"),
-    (r"^(?:res)?unet(?:\+\+|plusplus|2d)?$", "unet-64"), (r"^unet3d|^3d-?unet|^nnunet", "unet3d-128"),
+    (r"^(?:res)?unet(?:\+\+|plusplus|2d)?$", "unet-64"), (r"^unet3d|^3d-?unet|^nnunet", "unet3d-128"), (r"^swin-?unetr.*", "swinunetr-48"),
     (r"^(yolo\w+)-(?:seg|pose|cls|obb|world\w*)$", r"\1"), (r"^inception[-_]?v3$", "inception_v3"), (r"^wide[-_]?resnet[-_]?50.*", "wide_resnet50_2"),
 )  # fmt: skip
 _DINO = {"s": "vit_small", "b": "vit_base", "l": "vit_large", "g": "vit_giant"}
@@ -46,7 +46,7 @@ class Network:
 
     ``training_*`` is what is saved for the backward pass, ``inference_fp32_mb`` the most that lies there at once without one
     (half of it at 16 bit), ``checkpoint_*`` what gradient checkpointing keeps and what one block needs; 0 where not counted.
-    ``height`` and ``width`` are pixels, ``frames`` 1 for pictures, ``seconds`` 0 but for sound.
+    ``height`` and ``width`` are pixels, ``frames`` 1 for pictures and the depth of volumes, ``seconds`` 0 but for sound.
     """
 
     name: str
@@ -61,6 +61,11 @@ class Network:
     inference_fp32_mb: float
     checkpoint_kept_mb: float
     checkpoint_block_mb: float
+
+    @property
+    def is_volume(self) -> bool:
+        """Whether it sees volumes, whose depth is that of its pictures unless told otherwise."""
+        return self.frames == self.height > 1
 
 
 @record(frozen=True, slots=True)

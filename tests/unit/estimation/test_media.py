@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpu_lol_action.estimation.media import scale_of
 from gpu_lol_action.estimation.media_facts import find_network, find_pipeline, networks
 from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
 from gpu_lol_action.estimation.vram import Method, VramQuestion, estimate_vram
@@ -153,3 +154,22 @@ def test_a_clip_whose_frames_are_encoded_one_by_one_is_as_large_as_it_was_counte
     clip = estimate_vram(ask("stabilityai/stable-video-diffusion-img2vid-xt", Method.INFERENCE, frames=25))
     assert any(term.basis.startswith("decoding, 1 x 576 x 1024") for term in clip.terms)
     assert sum(term.gib for term in clip.terms if term.name == "activations") == pytest.approx(12.0, abs=0.2)
+
+
+@pytest.mark.parametrize("name", ["unet3d-128", "swinunetr-48"])
+def test_volumes_are_as_deep_as_their_pictures_are_high(name: str) -> None:
+    question = replace(
+        VramQuestion(model=ModelFacts(name, "segmentation", 0.06), method=Method.PRETRAIN, precision="fp32"),
+        image_height=96,
+    )
+    network = find_network(name)
+    assert network is not None
+    smaller, larger = (scale_of(network, replace(question, image_height=side)) for side in (64, 128))
+    assert larger == pytest.approx(8 * smaller)
+    assert scale_of(network, replace(question, image_height=64, frames=32)) == pytest.approx(smaller / 2)
+    basis = next(term.basis for term in estimate_vram(question).terms if term.name == "activations")
+    assert "96 x 96 x 96 voxels" in basis
+
+
+def test_a_swin_unetr_keeps_more_than_a_plain_one() -> None:
+    assert find_network("SwinUNETR") == find_network("swinunetr-48")
