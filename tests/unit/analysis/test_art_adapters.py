@@ -24,7 +24,11 @@ LOCAL = "from art.local import LocalBackend"
     ("backend", "config", "method"),
     [
         ("LocalBackend()", "", "qlora"),
-        ("LocalBackend()", ", _internal_config=art.dev.InternalModelConfig(init_args=dict(load_in_4bit=False))", "lora"),
+        (
+            "LocalBackend()",
+            ", _internal_config=art.dev.InternalModelConfig(init_args=dict(load_in_4bit=False))",
+            "lora",
+        ),
     ],
 )
 def test_its_weights_lie_at_four_bit_unless_told_otherwise(

@@ -17,5 +17,3 @@ STARTS = f"CUDA_VISIBLE_DEVICES=0,1 {COMMAND}"
 def test_an_amount_in_the_script_is_that_of_the_run(checkout: Build, remark: str, least: int, most: int) -> None:
     tree = checkout({"train.sh": f"{remark}\n{STARTS}", "requirements.txt": "ms-swift\n"})
     assert least <= (analyze(tree).spec.hardware.vram_required_gb or 0) <= most
-
-
