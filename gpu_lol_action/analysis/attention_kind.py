@@ -14,6 +14,8 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.vram_activations import COMPOSED
 
 FIELD = "training.attention"
+KEPT = "kept"
+"""Scores are kept whichever model it is: its library has no kernel without them."""
 # One kernel that keeps no scores: Dao et al. 2022 and what PyTorch 2 and xformers make of it.
 _FUSED = ("scaled_dot_product_attention", "flash_attn_func", "flash_attn_qkvpacked_func", "flash_attn_varlen_func", "flash_attention",
           "memory_efficient_attention", "flex_attention", "MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer",
@@ -23,6 +25,7 @@ _MASKS = ("masked_fill", "masked_fill_", "make_causal_mask", "combine_masks")
 
 
 MAX_MODULES = 20
+_FUSING = frozenset({"torch", "jax", "flax"})
 _GRAPH = regex(r"\btf\.(?:contrib\b|placeholder\b|Session\b|get_variable\b|train\.\w{2,20}Optimizer\b|estimator\.)")
 _CHOICES = ("attn_impl", "attn_implementation", "attention_impl", "attn_backend", "attention_backend", "attention_type")
 _SWITCHES = ("use_flash_attn", "flash_attn", "use_flash_attention", "flash_attention", "use_flash")
@@ -52,6 +55,16 @@ def _graph(checkout: Checkout, script: Source) -> Finding | None:
     return None
 
 
+def _of_tensorflow(checkout: Checkout, script: Source) -> Finding | None:
+    """Return that the run trains with TensorFlow alone, whose attention is made of single operations on every card."""
+    if script.code is None or "tensorflow" not in script.code.imported():
+        return None
+    closure = import_closure(checkout, script)[:MAX_MODULES]
+    if any(source.code is not None and source.code.imported() & _FUSING for source in closure):
+        return None
+    return Finding(FIELD, KEPT, "TensorFlow computes attention step by step", Confidence.MEDIUM, Evidence(script.path))
+
+
 def detect(checkout: Checkout, run: Run) -> Finding | None:
     """Return that the run's attention keeps its scores; None where a fused kernel stands in the program, or nothing tells."""
     if run.behavior is not Behavior.TRAINS or run.script is None:
@@ -60,6 +73,8 @@ def detect(checkout: Checkout, run: Run) -> Finding | None:
         return None
     if (graph := _graph(checkout, run.script)) is not None:
         return graph
+    if (kept := _of_tensorflow(checkout, run.script)) is not None:
+        return kept
     if called_at(checkout, run, *_FUSED) is not None:
         return None
     masked = called_at(checkout, run, *_MASKS)

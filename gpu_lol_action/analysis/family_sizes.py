@@ -25,6 +25,7 @@ _NOT_WHERE = regex(
 _IN_PATH = regex(r"(?:^|[-_])(\d{1,3}(?:\.\d{1,2})?)[bB](?=$|[-_.])")
 _SIZE_OF_NAME = regex(r"(?<=-)\d{1,3}(?:\.\d{1,2})?B(?=$|-)")
 ALIKE = 0.05
+MAX_PATH = 200
 _WORD = regex(r"[A-Za-z]+")
 _FAMILY = r"llama|qwen|mistral|mixtral|gemma|phi|opt|falcon|bloomz?|pythia|vicuna|alpaca|guanaco|(?:chat)?glm|yi|deepseek|mpt|olmo|baichuan|internlm|internvl|llava|nemotron|redpajama|starcoder|mamba|rwkv|gpt_?neox|gpt_?3"
 # From the family's word to the size: `llama3_8b`, `Olmo-3-Hybrid-7B`, `qwen2.5-7b`, `vicuna13b`.
@@ -87,7 +88,14 @@ def _files(run: Run) -> list[str]:
     """Return the paths of what starts a run and what it reads: a launch script, the first configuration, the program."""
     script = [run.evidence.path] if run.command is not None and run.evidence.path.endswith((".sh", ".slurm")) else []
     program = [run.script.path] if run.script is not None else [run.command.target] if run.command is not None else []
-    return [*script, *(source.path for source in run.configs[:1]), *program]
+    return [*script, *(source.path for source in run.configs[:1]), *_elsewhere(run), *program]
+
+
+def _elsewhere(run: Run) -> list[str]:
+    """Return the configuration that a command reads of a library which is not here (``composer train.py yamls/pretrain/mpt-7b.yaml``)."""
+    words = run.command.words if run.command is not None and not run.configs else ()
+    named = (word.rpartition("=")[2].strip("\"'") for word in words if word.endswith((".yaml", ".yml", ".toml")))
+    return [path for path in named if len(path) < MAX_PATH][:1]
 
 
 def _kinds(run: Run) -> list[str]:

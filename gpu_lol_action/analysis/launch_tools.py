@@ -32,7 +32,7 @@ TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swi
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
 _VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout", "export"}), "megatron": frozenset({"sft", "pt", "rlhf", "export"}), "caffe": frozenset({"train"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
           "parlai": frozenset({"train_model", "tm", "train", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web", "eval_model"})}  # fmt: skip
-SERVERS = ("vllm.entrypoints", "sglang.launch_server", "sglang.bench_o", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")  # fmt: skip
+SERVERS = ("vllm.entrypoints", "sglang.launch_server", "sglang.bench_o", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server", "ts.llm_launcher")  # fmt: skip
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy", "trtllm-serve")
 INTERFACES = frozenset({"streamlit", "gradio", "jupyter", "chainlit"})
 WEB_SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "fastapi", "flask", "waitress-serve"})

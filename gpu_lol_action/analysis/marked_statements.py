@@ -11,6 +11,9 @@ from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
 
 LINES_ABOVE = 10  # a heading or a sentence before the command, and the fence
+_SCRIPTS = (".sh", ".bash", ".slurm", ".sbatch")
+WEIGHT_IN_SCRIPT = 0.9
+"""Of an amount in a script right above what it starts (``# 2 * 30GiB``): who wrote it has seen that very run."""
 MANY_CARDS = 4
 _TWO_SIZES, _TWIN = "A100", "A100-80GB"
 
@@ -51,6 +54,9 @@ def at_the_command(stated: Iterable[Statement], command: Finding | None) -> tupl
         where = each.finding.evidence
         above = command.evidence.line - where.line if command and where.path == command.evidence.path else -1
         is_at = each.place in {AT_COMMAND, IN_ROW} or 0 <= above <= LINES_ABOVE
-        weight = max(each.weight, WEIGHT_OF_MEMORY) if is_at and not each.is_card else each.weight
-        found.append(replace(each, is_at_command=is_at, weight=weight))
+        is_own = not each.is_card and 0 <= above <= LINES_ABOVE and where.path.endswith(_SCRIPTS)
+        least = WEIGHT_IN_SCRIPT if is_own and each.weight >= WEIGHT_OF_MEMORY else WEIGHT_OF_MEMORY
+        weight = max(each.weight, least) if is_at and not each.is_card else each.weight
+        # Its count is the run's own, too.
+        found.append(replace(each, is_at_command=is_at, weight=weight, is_counted=each.is_counted or is_own))
     return tuple(found)

@@ -31,6 +31,13 @@ _SEGMENTERS = frozenset({"Unet", "UnetPlusPlus", "FPN", "PSPNet", "DeepLabV3", "
 _VOLUMES = frozenset({"DynUNet", "UNETR", "SwinUNETR", "SegResNet", "BasicUNet", "VNet"})
 _OF_VOLUMES = {"SwinUNETR": "swinunetr-48"}
 _NUMBERED = re.compile(r"\d|net$").search  # what the libraries' names are made of
+# A library's own function for a network (`lab.models.resnet50_deterministic(...)`).
+_OF_MODELS = regex(r"\w\.models\.[a-z]\w{3,60}$")
+# What is built around a network that is only the part which reads the picture.
+_AROUND = regex(
+    r"u_?net|yolo|fpn|rcnn|detr|deeplab|psp|segment|detect|gan|ssd|retina|clip|llava|caption|vae|lstm|(?:^|_)(?:seg|det|sam|pose)(?:_|$)"
+)
+MOST_WORDS, MOST_LETTERS = 8, 80
 SHORT = 3  # letters of a word that names no network
 MAX_CALLS = 20_002  # that are looked at for networks, of all programs of a run together
 _NETWORK_KEYS = frozenset(
@@ -62,10 +69,13 @@ def library_networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Findin
         for setting in settings:
             if setting.key not in _NETWORK_KEYS:
                 continue
-            network = find_network(setting.text) if 3 < len(setting.text) < 80 and " " not in setting.text else None
+            is_name = 3 < len(setting.text) < MOST_LETTERS and " " not in setting.text
+            network = find_network(setting.text) if is_name else None
+            why = f"`{setting.key}` is {setting.text}"
             if network is not None and network.family not in {"unet", "dit"}:
-                why = f"`{setting.key}` is {setting.text}"
                 yield Finding("media.network", network.name, why, min(confidence, Confidence.MEDIUM), setting.evidence)
+            elif is_name and network is None and (part := _named_within(setting.text.lower())) is not None:
+                yield Finding("media.network", part, f"{why}, of {part}", Confidence.LOW, setting.evidence)
 
 
 def _as_given(call: Call, built: str, given: Mapping[str, str]) -> str:
@@ -88,7 +98,7 @@ def _networks_of(source: Source) -> tuple[tuple[int, Call, str], ...]:
     named = (
         (place, call, _network_of(code, call, libraries, imports_networks=imports_networks))
         for place, call in enumerate(code.calls)
-        if _may_build(call.last)
+        if _may_build(call.last) or _OF_MODELS.search(call.name) is not None
     )
     return tuple((place, call, name) for place, call, name in named if name is not None)
 
@@ -107,6 +117,8 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
         network = find_network(first) if first else None
         return network.name if network is not None and network.family not in {"unet", "dit"} else None
     is_library = call.name.rpartition(".")[0] in libraries or bool(_LIBRARIES.match(call.name))
+    if _OF_MODELS.search(call.name) is not None and not is_library:
+        return _named_within(last.lower())
     if last in _SEGMENTERS and (is_library or imports_networks) and _is_drawn(code, call):
         return None  # counted with its encoder, as a network of the program's own
     if last in _SEGMENTERS and (is_library or imports_networks):
@@ -116,6 +128,18 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
         return None
     network = find_network(_KERAS.get(bare, bare))
     return network.name if network is not None and network.family not in {"unet", "dit", "audio"} else None
+
+
+def _named_within(name: str) -> str | None:
+    """Return the counted network that a longer name is of, with what is done to it before or behind (``resnet50_deterministic``, ``omnivore_swin_t``)."""
+    words = name.split("_")[:MOST_WORDS]
+    parts = [words[start:] for start in range(1, len(words))] + [words[:end] for end in range(len(words) - 1, 0, -1)]
+    is_part = len(name) > MOST_LETTERS or _AROUND.search(name) is not None
+    for part in parts if not is_part else ():
+        network = find_network("_".join(part)) if len("_".join(part)) > SHORT else None
+        if network is not None and network.family == "vision" and _NUMBERED("_".join(part) if len(part) == 1 else "1"):
+            return network.name
+    return None
 
 
 def _is_drawn(code: PythonCode, call: Call) -> bool:

@@ -95,6 +95,7 @@ _DATASETS = {"mnist": 28, "fashionmnist": 28, "kmnist": 28, "emnist": 28, "cifar
              "stl10": 96, "tinyimagenet": 64, "imagenet": 224, "imagefolder": 224}  # fmt: skip
 _NAMED = frozenset({"dataset", "data_set", "dataset_name", "dataset_type", "dset"})
 _SHORTER = ("RandomResize", "ResizeShortestEdge", "Resize", "RandomShortestSize", "RandomChoiceResize")
+_OF_DATASET = regex(r"([A-Za-z]{3,12}\d{0,3})(?:Configs?|DataModule|Dataset)")
 LEAST, MOST = 16, 8192
 MOST_OF_A_BATCH = 6000
 
@@ -264,6 +265,14 @@ def _datasets_of(source: Source) -> tuple[Finding, ...]:
             where = Evidence(source.path, call.line)
             why = f"pictures of `{call.last}`"
             found.append(Finding("media.image_size", str(_DATASETS[word]), why, Confidence.LOW, where))
+    # A class that a library has for one of them (`class Run(CIFAR10Configs)`) is called by its name.
+    names = [name for item in source.code.imports for name in item.names] if source.code else []
+    for name in names:
+        known = _OF_DATASET.fullmatch(name)
+        if known is not None and (side := _DATASETS.get(known[1].lower())) is not None:
+            found.append(
+                Finding("media.image_size", str(side), f"pictures of `{name}`", Confidence.LOW, Evidence(source.path))
+            )
     return tuple(found)
 
 

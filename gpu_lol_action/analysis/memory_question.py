@@ -110,7 +110,8 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     # Published models are loaded with the kernels of today; a program's own layers compute as they are written.
     attention = value_of_best(findings, attention_kind.FIELD)
     is_composed = trains and attention == COMPOSED
-    is_eager = is_composed or (model.source == "shape" and attention == "eager")
+    is_kept = trains and attention == attention_kind.KEPT
+    is_eager = is_composed or is_kept or (model.source == "shape" and attention == "eager")
     runtime = COMPOSED if is_composed else question.runtime
     return with_media(replace(question, is_attention_eager=is_eager, runtime=runtime), findings)
 

@@ -34,7 +34,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"cogvideox", "THUDM/CogVideoX-5b"),
     (r"mochi_?(?:preview|pipeline|1)|asymm_?dit", "genmo/mochi-1-preview"),
     (r"ltx_?(?:video|pipeline|transformer)", "Lightricks/LTX-Video"),
-    (r"wan_?(?:pipeline|transformer|t2v|i2v|2\.?[12])", "Wan-AI/Wan2.1-T2V-14B"),
+    (r"wan_?(?:pipeline|transformer|model|[tis]2v|ti2v|2\.?[12])", "Wan-AI/Wan2.1-T2V-14B"),
     (r"allegro_?(?:\w{0,8}pipeline|transformer)", "rhymes-ai/Allegro"),
     (r"step_?video_?(?:\w{0,8}pipeline|model|t2v|ti2v)", "stepfun-ai/stepvideo-t2v"),
     (r"step_?1x_?edit|/step1x_", "stepfun-ai/Step1X-Edit"),
@@ -103,6 +103,7 @@ _GENERIC = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 _SERVED = "meta-llama/Llama-3.1-8B-Instruct"
 _PRESET_KEYS = frozenset({"model", "model_name", "model_id", "model_path", "name_or_path", "model_name_or_path"})
 _FOR_ANY = regex(r"(?:^|\.)AutoModel")
+_OF_MODELS = regex(r"\.models\.[a-z]\w{1,60}$")
 _CHATS = "THUDM/chatglm-6b"
 _ANSWERS = ("chat", "stream_chat")
 _DETECTOR = "Ultralytics/YOLOv8"
@@ -191,7 +192,10 @@ def _made(source: Source, words: _Words) -> Finding | None:
     """Return the family of the first model that a program makes, by its class: of one that takes many families, none far larger than most."""
     made: list[Finding] = []
     for call in source.code.calls if source.code else ():
-        owner = call.name if call.last in _MAKES_A_MODEL or call.last[:1].isupper() else ""
+        makes = call.last in _MAKES_A_MODEL or call.last[:1].isupper()
+        # A library's function for a model of its own (`lab.models.bert_model(...)`) is called by the model's name.
+        makes = makes or (words is _ENCODER_WORDS and _OF_MODELS.search(call.name) is not None)
+        owner = call.name if makes else ""
         if owner.partition(".")[0] == "Llama" and source.code is not None and "llama_cpp" in source.code.imported():
             continue  # llama.cpp's class for whatever model it is handed
         if _FOR_ANY.search(owner) and any(_names_one(text) for text in loaded_texts(call, source)):

@@ -53,6 +53,8 @@ _WHISPER_SIZES = frozenset({"tiny", "base", "small", "medium", "large", "tiny.en
 MAX_LOADING = 20  # modules of a run that are asked what they load by a key of its configuration
 _UNKNOWN_FOLDER = regex(r"^(?:\$\{?\w{1,60}\}?|<[^<>/]{1,60}>|\{[^{}/]{1,60}\}|\[[^\[\]/]{1,60}\])(?=/)")
 """What stands before a path and nothing says (`$HDFS_ROOT/model/Qwen3-8B`, `<YOUR_FOLDER>/Qwen3-8B`): the rest names the model."""
+_CACHED = regex(r"(?:^|/)models--([\w.-]{1,60}?)--([\w.-]{1,95}?)(?:/|$)")
+"""A model's folder in the Hub's own cache (``models--meta-llama--Llama-3.1-8B/snapshots/0123abcd``); owners may have a single hyphen."""
 HUB_ID = regex(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 
 
@@ -179,6 +181,8 @@ def _of_local_copy(path: str) -> str | None:
 def model_name(text: str) -> str | None:
     """Return the text where it names a model: an id of the Hub with a known size, or a name that the table has."""
     bare = _UNKNOWN_FOLDER.sub("", text.strip().strip("\"'"))
+    if (cached := _CACHED.search(bare)) is not None:
+        bare = f"{cached[1]}/{cached[2]}"
     if not 2 < len(bare) <= 120 or not bare.isprintable() or any(mark in bare for mark in "<>${} ,()"):
         return None
     if bare.startswith(("./", "../", "/", "~")) and not re.search(r"\d[bB](?![A-Za-z0-9])", bare):

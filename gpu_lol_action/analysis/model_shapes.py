@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gpu_lol_action.analysis import mixture_shapes
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import Setting, read_settings
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.model_loads import is_helper_place
+from gpu_lol_action.analysis.network_vocabularies import CHARACTERS, counts_letters
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import Found, Scope, look_up_number, scope_of
-from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 _BUILT = regex(r"\b([A-Z]\w{0,60})\([^()]{0,300}\*\*(\w{1,40})")
@@ -103,8 +105,22 @@ def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
                 return []
             is_told = bool({"model.vocabulary", "model.attention_heads"} & fields)
             # A transformer over graphs says how many heads it has; what else a module of graphs builds passes messages.
-            return found if is_told or not of_graphs else []
+            return _of_letters(reached, found) if is_told or not of_graphs else []
     return []
+
+
+def _of_letters(reached: Sequence[Source], found: list[Finding]) -> list[Finding]:
+    """Return the shape with a vocabulary of characters where the run's data numbers these: what a class starts with is then replaced."""
+    counting = next((source for source in reached if counts_letters(source)), None)
+    if counting is None:
+        return found
+    why, where = "the program numbers the characters of its text", Evidence(counting.path)
+    return [
+        replace(each, value=str(CHARACTERS), why=why, evidence=where)
+        if each.field == "model.vocabulary" and each.confidence is not Confidence.HIGH
+        else each
+        for each in found
+    ]
 
 
 def _is_of_a_checkpoint(reached: Sequence[Source], part: Scope) -> bool:

@@ -30,8 +30,8 @@ FEW_SAMPLES = 3
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
 DEFAULT_GIB = 12
-# Handwritten digits and the like (28 pixels a side): what their networks keep is small, whatever they are.
-SMALL_PICTURE, SMALL_GIB = 28, 6
+# Handwritten digits (28 pixels a side) and pictures of CIFAR's size: what their networks keep is small, whatever they are.
+SMALL_PICTURES = ((28, 6), (32, 8))
 # Recognizers of speech of 20 to 150 million weights, as their recipes fill cards: 700 to 1000 seconds at 16 bit on 32 GB, 1400 on 80
 # GB with two copies of each sound; 300 seconds at 32 bit on 32 GB.
 MOST_ASSUMED_GIB = 44
@@ -127,8 +127,9 @@ def assumed_size(findings: tuple[Finding, ...], *, trains: bool) -> tuple[int, s
     """Return the GiB that are assumed where no model is recognized, and what for: pictures, or the seconds of a batch, say a little."""
     pictures, sounds = best(findings, "media.image_size"), best(findings, "media.audio_seconds")
     sides = [int(side) for side in re.findall(r"\d{1,6}", pictures.value)] if pictures is not None else []
-    if pictures is not None and max(sides, default=0) <= SMALL_PICTURE:
-        return SMALL_GIB, f"a model of pictures of {pictures.value} pixels"
+    small = next((gib for side, gib in SMALL_PICTURES if pictures is not None and max(sides, default=0) <= side), None)
+    if pictures is not None and small is not None:
+        return small, f"a model of pictures of {pictures.value} pixels"
     if trains and sounds is not None and float(sounds.value) > LONGEST_SOUND:
         precision = best(findings, "training.precision")
         is_half = precision is not None and precision.value in {"fp16", "bf16"}

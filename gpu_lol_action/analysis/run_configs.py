@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import local_imports
 from gpu_lol_action.analysis.launcher_configs import accelerate_configs
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.served_archives import archived_config
 from gpu_lol_action.domain.patterns import regex
 
 MAX_CONFIGS = 20
@@ -33,11 +34,9 @@ _VARIANT = regex(r"config[_-]\w+\.json$")  # `config.json` alone is a saved mode
 
 def run_configs(checkout: Checkout, run: Run) -> list[Source]:
     """Return the run's configuration files and those that they name, the nearest to the command first."""
-    found = list(
-        dict.fromkeys(
-            (*_chosen(checkout, run), *run.configs, *_named_by_options(checkout, run), *_composed(checkout, run))
-        )
-    )
+    said = (*_chosen(checkout, run), *run.configs, *_named_by_options(checkout, run), *_composed(checkout, run))
+    packed = archived_config(checkout, run)
+    found = list(dict.fromkeys((*said, *([packed] if packed is not None else []))))
     for source in found:  # grows while it is walked: what is named may name others
         if len(found) >= MAX_CONFIGS:
             break

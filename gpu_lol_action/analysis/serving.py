@@ -12,11 +12,13 @@ from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 SHARE_FIELD = "serving.memory_share"
 # vLLM's own default for `--gpu-memory-utilization`; the rest of the card stays free.
 VLLM_SHARE = 0.9
+_STARTED = ("vllm.entrypoints", "ts.llm_launcher")
+_PACKED = "vllm_engine_config"
 
 
 def detect_serving(run: Run, scope: Scope) -> list[Finding]:
     """Return which share of a card a server takes."""
-    if run.command is None or not (run.command.tool == "vllm" or run.command.target.startswith("vllm.entrypoints")):
+    if not _is_by_command(run) and not _is_packed(scope):
         return []
     told = look_up(scope, ("gpu_memory_utilization",))
     share = _share(told.text) if told is not None else None
@@ -28,6 +30,16 @@ def detect_serving(run: Run, scope: Scope) -> list[Finding]:
         why = f"vLLM takes {VLLM_SHARE:g} of a card unless told otherwise"
         found = [Finding(SHARE_FIELD, f"{VLLM_SHARE:g}", why, Confidence.LOW, run.evidence)]
     return found
+
+
+def _is_by_command(run: Run) -> bool:
+    command = run.command
+    return command is not None and (command.tool == "vllm" or command.target.startswith(_STARTED))
+
+
+def _is_packed(scope: Scope) -> bool:
+    """Whether a configuration has TorchServe start the engine."""
+    return any(_PACKED in setting.path for _, settings in scope.tiers[1:2] for setting in settings)
 
 
 def _share(text: str) -> float | None:

@@ -9,11 +9,13 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.launch_tools import SERVING_TOOLS
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.served_archives import archived_engine
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 # TGI takes 4096 tokens unless told otherwise; these take what the model's configuration says.
 _WHOLE_CONTEXT = ("vllm", "sglang")
+_TORCHSERVES = "ts.llm_launcher"  # which starts vLLM unless told another engine
 _BUILT = regex(r"^trt_llm:", re.MULTILINE)  # Truss has TensorRT-LLM build an engine
 
 
@@ -23,8 +25,12 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return []
     if run.command is None and any(_BUILT.search(source.text) for source in run.configs if source.form is Form.YAML):
         return _finding("tensorrt-llm", run)
+    if (packed := archived_engine(checkout, run)) is not None:
+        return _finding(packed, run)
     if run.command is not None:
         started = next((tool for tool in _WHOLE_CONTEXT if run.command.target.startswith(tool)), None)
+        if run.command.target == _TORCHSERVES and run.options.get("engine", "vllm") == "vllm":
+            return _finding("vllm", run)
         if started is not None or run.command.tool in SERVING_TOOLS:
             return _finding(started, run) if started is not None else []
     if run.script is None:

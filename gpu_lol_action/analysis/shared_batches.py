@@ -10,7 +10,7 @@ from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 PER_CARD = ("ppo_micro_batch_size_per_gpu", "per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size_per_gpu", "train_micro_batch_size", "micro_bsz", "device_batch_size",
-            "per_gpu_train_batch_size", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_gpu", "batch_size_per_device", "samples_per_gpu", "imgs_per_gpu")  # fmt: skip
+            "per_gpu_train_batch_size", "per_device_batch_size", "per_core_batch_size", "per_replica_batch_size", "per_gpu_batch_size", "batch_size_per_gpu", "batch_size_per_device", "samples_per_gpu", "imgs_per_gpu")  # fmt: skip
 TOGETHER = (
     "ppo_micro_batch_size",
     "global_batch_size",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.estimation.model_facts import find_model
 
 _OF = r"[\"']?\$\{?(?P<name>[A-Za-z_]\w{0,60})(?::?[-+]x?)?\}?[\"']?"
 _OPENS, _CLOSES = r"(?:\[{1,2}|test)\s+", r"(?:\s+\]{1,2})?\s*"
@@ -63,5 +64,15 @@ def handed_places(words: Sequence[str]) -> dict[str, str]:
 
 
 def is_left_open(word: str) -> bool:
-    """Whether a word stands for what the reader has to fill in: a blank, or what tells what belongs there."""
-    return bool(_BLANK.fullmatch(word[:100]) or _TOLD.fullmatch(word))
+    """Whether a word stands for what the reader has to fill in: a blank, or what tells what belongs there.
+
+    Where the reader's copy lies is left open, and not which model it is (``/path/to/Llama-2-7b-hf``).
+    """
+    if _BLANK.fullmatch(word[:100]):
+        return True
+    return _TOLD.fullmatch(word) is not None and not _names_a_model(word)
+
+
+def _names_a_model(word: str) -> bool:
+    name = word.rstrip("/").rpartition("/")[2]
+    return "-" in name and any(sign.isdigit() for sign in name) and find_model(name) is not None

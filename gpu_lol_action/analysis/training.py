@@ -22,7 +22,7 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 _BATCH = ("ppo_micro_batch_size_per_gpu", "micro_train_batch_size", "per_device_train_batch_size", "device_train_microbatch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size_per_gpu", "train_micro_batch_size", "micro_bsz", "device_batch_size",
-          "per_gpu_train_batch_size", "train_batch_size_per_device", "train_batch_size_per_gpu", "per_device_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
+          "per_gpu_train_batch_size", "train_batch_size_per_device", "train_batch_size_per_gpu", "per_device_batch_size", "per_core_batch_size", "per_replica_batch_size", "per_gpu_batch_size", "batch_size_per_device", "batch_size_per_gpu", "local_batch_size",
           "samples_per_gpu", "imgs_per_gpu", "train_batch_size", "batch_size", "bs", "bsz", "batch", "batchsize", "dataloader_batch_size", "max_batch_size")  # fmt: skip
 _PICTURES, _OF_REGIONS = ("ims_per_batch", "images_per_batch"), frozenset({"batch_size", "train_batch_size"})
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds

@@ -50,6 +50,8 @@ _PUTS_ON = (
     "prepare_model_for_kbit_training",
     "TrainableModel",  # of ART, which trains adapters
 )
+# ART trains on the machine at hand with Unsloth, which it has load weights at 4 bit unless told otherwise.
+_ARTS, _ARTS_MODEL = "LocalBackend", "TrainableModel"
 _LOADS = ("from_pretrained", "create_model", "get_model", "SentenceTransformer", "CrossEncoder", "SparseEncoder")
 _HANDED = regex(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s+and\b)")
 MAX_LINES_ABOVE = 80
@@ -71,7 +73,8 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         # A quantizer that the program could use has a width of its own; this run's is said by what is started.
         bits = bits if bits is not None and bits.confidence is Confidence.HIGH else None
         adapter = look_up(scope, ("adapter",))
-        if is_on(four) or bits is not None or (adapter is not None and adapter.text.lower() == "qlora"):
+        by_itself = four is None and called_at(checkout, run, _ARTS) is not None and _is_arts(checkout, run, lora)
+        if is_on(four) or by_itself or bits is not None or (adapter is not None and adapter.text.lower() == "qlora"):
             return Finding(
                 "training.method", "qlora", "adapters are trained on 4-bit weights", lora.confidence, lora.evidence
             )
@@ -89,6 +92,11 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         )
     where = Evidence(run.script.path)
     return Finding("training.method", "pretrain", "the program builds the model that it trains", Confidence.LOW, where)
+
+
+def _is_arts(checkout: Checkout, run: Run, lora: Finding) -> bool:
+    """Whether the adapters are those of ART's model, and of nothing that says more."""
+    return called_at(checkout, run, _ARTS_MODEL) == lora.evidence
 
 
 def four_bit_switch(scope: Scope) -> Found | None:

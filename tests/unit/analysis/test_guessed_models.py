@@ -139,3 +139,46 @@ def test_llama_cpp_s_class_is_of_no_family(checkout, library, is_family):
     program = f"import torch\nfrom {library} import Llama\nllm = Llama.from_pretrained(path)\nprint(llm.generate(words.cuda()))\n"
     found = [f for f in analyze(checkout({"chat.py": program})).findings if f.field == "model.family"]
     assert bool(found) is is_family
+
+
+def test_a_configuration_of_a_library_that_is_not_here_names_the_model(checkout):
+    script = "#!/bin/bash\nMODEL=${1:-mpt-7b}\ncomposer /foundry/train.py \\\n  /foundry/yamls/pretrain/${MODEL}.yaml save_folder=/out\n"
+    tree = checkout({"train.sbatch": script, "requirements.txt": "torch\n"})
+    assert [f.value for f in analyze(tree).findings if f.field == "model.family"] == ["mpt-7b"]
+
+
+WAN = "import torch\nfrom films import WanModel_S2V\nif __name__ == '__main__':\n    WanModel_S2V.from_pretrained(path).to('cuda')(prompt)\n"
+
+
+def test_the_class_of_a_films_denoiser_says_its_family(checkout):
+    tree = checkout({"README.md": "```\npython demo.py\n```\n", "demo.py": WAN})
+    assert [f.value for f in analyze(tree).findings if f.field == "model.family"] == ["Wan-AI/Wan2.1-T2V-14B"]
+
+
+ENCODES = """
+import lab
+import tensorflow as tf
+from absl import app, flags
+flags.DEFINE_integer('per_core_batch_size', 32, '')
+flags.DEFINE_integer('max_seq_length', 512, '')
+FLAGS = flags.FLAGS
+
+def main(argv):
+    model, encoder = lab.models.bert_model(num_classes=2, bert_config=read(FLAGS.bert_dir))
+    optimizer = tf.keras.optimizers.Adam(1e-5)
+    with tf.GradientTape() as tape:
+        loss = model(texts)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+
+if __name__ == '__main__':
+    app.run(main)
+"""
+
+
+def test_a_library_s_function_for_an_encoder_names_it(checkout):
+    found = analyze(checkout({"train.py": ENCODES, "requirements.txt": "tensorflow\n"}))
+    values = {finding.field: finding.value for finding in found.findings}
+    assert (values["model.family"], values["training.batch_size"]) == ("google-bert/bert-base-uncased", "32")
+    # TensorFlow keeps the scores of attention: 12 layers x 12 heads x 512 x 512 of each of 32 samples.
+    assert values["training.attention"] == "kept"
+    assert (found.spec.hardware.vram_required_gb or 0) >= 24

@@ -365,3 +365,41 @@ def test_what_a_model_s_card_says_of_running_it_is_no_word_on_training_it(checko
     assert trained is not None
     assert trained.required_gib > 12  # 769 million numbers with their states
     assert not any("names" in note for note in trained.notes)
+
+
+LETTERS = """
+class Letters:
+    def __init__(self, text, block_size):
+        chars = sorted(set(text))
+        self.stoi = {ch: i for i, ch in enumerate(chars)}
+        self.vocab_size = len(chars)
+"""
+PIECES = "class Letters:\n    def __init__(self, text, block_size):\n        self.vocab_size = 50257\n"
+OWN_GPT = """
+class GPTConfig:
+    n_layer: int = 8
+    n_embd: int = 512
+    n_head: int = 8
+    vocab_size: int = 50257
+"""
+SPELLS = """
+import torch
+from letters import Letters
+from net import GPTConfig
+
+if __name__ == '__main__':
+    data = Letters(open('a.txt').read(), 128)
+    config = GPTConfig()
+    config.vocab_size = data.vocab_size
+    model = build(config).cuda()
+    loss = model(data)
+    loss.backward()
+    torch.optim.AdamW(model.parameters()).step()
+"""
+
+
+@pytest.mark.parametrize(("data", "vocabulary"), [(LETTERS, "128"), (PIECES, "50257")])
+def test_characters_that_are_numbered_are_the_vocabulary(checkout: Build, data: str, vocabulary: str) -> None:
+    tree = checkout({"train.py": SPELLS, "letters.py": data, "net.py": OWN_GPT})
+    found = [f.value for f in analyze(tree).findings if f.field == "model.vocabulary"]
+    assert found == [vocabulary]

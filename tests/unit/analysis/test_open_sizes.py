@@ -232,3 +232,12 @@ def test_what_a_model_s_card_says_is_for_inference(checkout: Build) -> None:
     breakdown = analyze(checkout({"train.py": train})).breakdown
     assert breakdown is not None
     assert breakdown.required_gib > 24
+
+
+SMALL = "import torch\nfrom lab.cifar10 import {name}\nfrom lab import Trainer, build\n\nclass Run({name}):\n    batch_size = 64\n\nif __name__ == '__main__':\n    net = build(Run()).cuda()\n    net(1).loss.backward()\n    torch.optim.Adam(net.parameters()).step()\n"
+
+
+@pytest.mark.parametrize(("name", "gib"), [("CIFAR10Configs", 8), ("MNISTDataModule", 8), ("ImageConfigs", 12)])
+def test_a_network_of_small_pictures_is_assumed_to_be_small(checkout: Build, name: str, gib: int) -> None:
+    tree = checkout({"train.py": SMALL.format(name=name), "requirements.txt": "torch"})
+    assert analyze(tree).spec.hardware.vram_required_gb == gib

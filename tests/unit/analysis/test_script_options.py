@@ -56,3 +56,24 @@ def test_a_letter_that_is_not_given_leaves_what_the_script_starts_with(checkout:
     tree = checkout({"run.sh": script, "train.py": "import torch\n", "README.md": "```\nsh run.sh -c small\n```\n"})
     (command,) = launch_commands(tree)
     assert (command.processes, command.options["model"]) == (4, "small")
+
+
+CUT = (
+    'function init {\n  for var in "$@"\n  do\n    case $var in\n      --task=*)\n        task=$(echo $var | cut -f2 -d=)\n      ;;\n'
+    "      --input_model=*)\n        input_model=$(echo $var |cut -f2 -d=)\n      ;;\n    esac\n  done\n}\n"
+    'init "$@"\npython main.py --model ${input_model} --task ${task}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("--task=t2v --input_model=a/b", {"task": "t2v", "input_model": "a/b"}),
+        ("--input_model=/path/to/Llama-2-7b-hf", {"input_model": "/path/to/Llama-2-7b-hf"}),
+        ("--input_model=/path/to/model", {}),
+    ],
+)
+def test_what_is_cut_out_of_an_option_s_word_sets_them_as_well(words: str, found: dict[str, str]) -> None:
+    said = dict(set_by_options(CUT, words.split()) or {})
+    said.pop(TOLD, "")
+    assert said == found
