@@ -13,8 +13,9 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.device_use import line_of
-from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
+from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.packages import declared_packages
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.silent_readme import silent_readme
@@ -45,6 +46,9 @@ def learns_from_numbers(checkout: Checkout, run: Run | None) -> bool:
     if run is None or run.script is None or run.behavior is not Behavior.TRAINS:
         return False
     if run.command is not None and (run.command.is_tool or run.command.is_launcher):
+        return False
+    # A part of a library is put to work by programs that are not here: what they do decides, and the library is made for cards.
+    if run.command is None and not is_started(checkout, run.script) and is_imported(checkout, run.script):
         return False
     if silent_readme(checkout) is None or _is_built_for_cuda(checkout):
         return False

@@ -111,3 +111,9 @@ CONV = "import tensorflow as tf\nmodel = tf.keras.Sequential([tf.keras.layers.Co
 )
 def test_a_readme_tells_of_a_cpu_alone(checkout: Build, said: str, expected: str) -> None:
     assert workload(checkout, {"README.md": f"# Net\n{said}\n", "train.py": CONV}) == expected
+
+
+def test_a_part_of_a_library_is_what_others_start(checkout: Build) -> None:
+    part = DENSE.replace("model = ", "def learn(rows):\n    model = ").replace("\nmodel.fit", "\n    model.fit")
+    beside = "from .learning import learn\n"
+    assert workload(checkout, {"README.md": LONG, "learning.py": part, "__init__.py": beside}) == "training"
