@@ -94,9 +94,12 @@ def all_runs(checkout: Checkout) -> tuple[Run, ...]:
 
 
 def _as_only_training(ranks: list[Rank]) -> list[Rank]:
-    """Return ranks in which a training over several machines is no variant where no command trains otherwise."""
+    """Return ranks in which a training over several machines is no variant where no command trains otherwise, nor is any model run before it."""
     trained = [r for r in ranks if r.run.behavior is Behavior.TRAINS and not r.is_beside and r.run.command is not None]
     if not trained or not all(r.run.command is not None and r.run.command.nodes > 1 for r in trained):
+        return ranks
+    used = [r for r in ranks if r.run.behavior is Behavior.INFERS and not r.is_beside and r.kind <= DOCUMENT]
+    if any(rank.order < trained[0].order for rank in used):
         return ranks
     return [replace(rank, is_variant=False) if rank in trained else rank for rank in ranks]
 
