@@ -47,6 +47,8 @@ _STARTING_WORDS = ("cli_main", "main", "trainer", "run_exp")
 _STARTS_TRAINING = regex(
     r"(?:\w+\.)*(?:hydra_|pre)?train(?:ing|er)?\.(?:cli_)?main|(?:llmtuner|llamafactory)\.(?:\w+\.)*run_exp"
 )
+# Libraries whose optimizers take their step by ``minimize(loss)``; elsewhere it fits a curve.
+_BY_GRAPH = frozenset({"tensorflow", "paddle"})
 _FIT_OWNERS = frozenset(
     {"torch", "lightning", "pytorch_lightning", "tensorflow", "keras", "tf_keras", "fastai", "sentence_transformers", "jax",
      "flax", "autokeras", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric", "speechbrain", "cuml"}
@@ -192,7 +194,7 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
     """Whether this call trains: a backward pass, a gradient, a trainer, or ``fit`` of a deep-learning library."""
     if call.last in _TRAINING_CALLS or call.name in _TRAINING_NAMES:
         return call.last != "zero_grad" or call.owner != "zero_grad"  # an optimizer's wrapper only hands it on
-    if _TRAINER.fullmatch(call.last) or (call.last == "minimize" and "tensorflow" in imported):
+    if _TRAINER.fullmatch(call.last) or (call.last == "minimize" and imported & _BY_GRAPH):
         return True
     if call.last in _PARTS_OF_TRAINING:
         return bool(_TRAIN_OWNERS.search(call.name.rpartition(".")[0].lower().rpartition(".")[2]))

@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.run_kinds import is_refused
 from gpu_lol_action.analysis.settings import values_of
+from gpu_lol_action.analysis.silent_readme import silent_readme
 from gpu_lol_action.domain.patterns import regex
 
 _SHY = frozenset({"torch", "torchvision", "torchaudio", "mxnet", "chainer", "chainerx", "cupy"})
@@ -33,6 +34,8 @@ def leaves_card_off(checkout: Checkout, run: Run) -> bool:
     script = run.script
     if script is None or (run.command is not None and (run.command.is_tool or run.command.is_launcher)):
         return False
+    if _is_sent_to_cores(checkout, run):
+        return True
     if not any(script.mentions(word) for word in ("cuda", "gpu", "GPU", "cpu")):
         return False
     closure = (script, *import_closure(checkout, script))
@@ -43,6 +46,13 @@ def leaves_card_off(checkout: Checkout, run: Run) -> bool:
     if set_to:
         return set_to == {"False"}
     return any(_is_off(checkout, run, name, closure) for name in (*_ON, *_OFF))
+
+
+def _is_sent_to_cores(checkout: Checkout, run: Run) -> bool:
+    """Whether the command itself says ``--device cpu``, no other one names a device, and the README speaks of no card."""
+    if run.options.get("device", "").lower() != "cpu" or silent_readme(checkout) is None:
+        return False
+    return all(command.options.get("device", "cpu").lower() == "cpu" for command in launch_commands(checkout))
 
 
 def _is_off(checkout: Checkout, run: Run, name: str, closure: tuple[Source, ...]) -> bool:

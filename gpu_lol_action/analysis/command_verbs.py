@@ -40,7 +40,7 @@ SERVING_TARGET = regex(
 _TRAINING_VERBS = frozenset(
     {"sft", "pt", "rlhf", "dpo", "kto", "orpo", "cpo", "grpo", "gkd", "reward", "train", "pretrain", "finetune"}
 )
-_TRAINS_UNTOLD = frozenset({"mmf_run"})  # unless it is told to measure or to predict
+_TRAINS_UNTOLD = frozenset({"mmf_run", "catalyst-dl"})  # unless it is told to measure or to predict
 _OF_VERBS = frozenset({"swift", "megatron", "trl", "llamafactory-cli", "axolotl", "litgpt", "xtuner"})
 # What a library's module does, by its last word, where the library is not here.
 _MODULE_TRAINS = regex(

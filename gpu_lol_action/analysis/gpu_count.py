@@ -26,7 +26,7 @@ from gpu_lol_action.analysis.listed_cards import (
 from gpu_lol_action.analysis.model_parallel import cut_over, machines_for, whole_layout
 from gpu_lol_action.analysis.mpi_workers import are_on_cores
 from gpu_lol_action.analysis.noted_counts import noted_count, remarked_count
-from gpu_lol_action.analysis.parallel_layout import called_layout, laid_out
+from gpu_lol_action.analysis.parallel_layout import assigned_layout, called_layout, laid_out
 from gpu_lol_action.analysis.placed_devices import placed_over
 from gpu_lol_action.analysis.ray_workers import ray_workers
 from gpu_lol_action.analysis.rented_machines import rented_wish
@@ -42,6 +42,7 @@ USUAL_NODE = 8  # cards of a machine that several of are asked for
 _KEYS = ("num_processes", "nproc_per_node", "num_process_per_node", "num_processes_per_node", "num_gpus", "n_gpus", "gpus_per_node", "num_gpus_per_node",
          "n_gpus_per_node", "gpus", "devices", "ngpu", "ngpus", "n_gpu", "gpu_num", "num_gpu", "gpus_num", "gpu_count", "ngpus_per_node", "num_devices", "nr_gpu", "nr_gpus", "number_of_gpus", "ray_num_workers",
          "tensor_parallel_size")  # fmt: skip
+_OF_WORKERS = regex(r"preprocessing\.num_process")  # on cores, of what reads the data
 _WORLDS = ("world_size", "distributed_world_size")  # processes of all machines together
 _SERVED = ("tp", "tp_size", "tensor_parallel_count")  # a served model is divided over so many
 _STAGES = ("pipeline_parallel_size",)
@@ -93,6 +94,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         whole_layout(checkout, run)
         or laid_out(checkout, run)
         or called_layout(checkout, run)
+        or assigned_layout(checkout, run)
         or ray_workers(run.script if run.behavior is Behavior.TRAINS else None)
         or listed_by_command(run)
         or ([] if _is_said(run) else listed_in_configuration(checkout, run))
@@ -141,6 +143,7 @@ def _configured(checkout: Checkout, run: Run) -> list[Finding]:
         number is None
         or number.confidence is Confidence.LOW
         or _is_of_helper(run, number.evidence)
+        or _OF_WORKERS.search(number.setting.path)
         or _is_one_of_two(run, number)
         or is_listed(checkout, number)
     ):

@@ -22,7 +22,7 @@ GPU_MODULES = frozenset({
     "sae_lens", "lm_eval", "mlc_llm", "comfy", "isaacgym", "isaaclab", "brax", "nnunetv2", "cellpose", "esm", "openfold", "torchdrug",
     "nerfacc", "kaolin", "trlx", "mergekit", "hqq", "aqlm", "causal_conv1d", "fla", "flashinfer", "exllama", "open_clip_train", "pycuda",
     "determined", "labml_nn", "FlagEmbedding", "mii", "mistralrs", "areal", "skyrl", "skyrl_train", "oumi", "physicsnemo", "modelopt", "opacus", "verl", "openrlhf", "nanotron",
-    "ragatouille", "colbert", "torchtext", "pyannote", "controlnet_aux", "compel", "k_diffusion",
+    "ragatouille", "colbert", "torchtext", "pyannote", "controlnet_aux", "compel", "k_diffusion", "ludwig",
 })  # fmt: skip
 """Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here."""
 

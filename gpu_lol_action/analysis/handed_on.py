@@ -20,7 +20,8 @@ LEAST_NAME = len("a.py")
 _TRAINING_STARTED = regex(r"[\w}]/(?:\w{1,40}_)?train(?:_\w{1,40})?\.py(?=[\"'\s])")
 _LEARNS = regex(r"\w*(?:Trainer|Learner)")
 _TRIAL = regex(
-    r"^class \w+\([^)\n]*\b(?:PyTorchTrial|TFKerasTrial|DeepSpeedTrial|EstimatorTrial|LightningAdapter)\b", re.MULTILINE
+    r"^class \w+\([^)\n]*\b(?:PyTorchTrial|TFKerasTrial|DeepSpeedTrial|EstimatorTrial|LightningAdapter|BaseTransformerTrial)\b",
+    re.MULTILINE,
 )
 _DERIVED = regex(r"class \w{1,80}\(\s?(\w{0,80}Trainer\w{0,80})\s?[,)]")
 _NAMED_IDLE = regex(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from gpu_lol_action.analysis.asked_words import with_answers
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloned_paths import at_hand
 from gpu_lol_action.analysis.console_scripts import console_scripts
@@ -14,7 +15,7 @@ from gpu_lol_action.analysis.estimator_jobs import estimator_lines
 from gpu_lol_action.analysis.handed_words import handed_words
 from gpu_lol_action.analysis.launch_help import starts_nothing
 from gpu_lol_action.analysis.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
-from gpu_lol_action.analysis.launch_programs import MAX_PROGRAMS, started_lines
+from gpu_lol_action.analysis.launch_programs import MAX_PROGRAMS, started_lines, submits_job
 from gpu_lol_action.analysis.launch_tools import (
     COUNT_FLAGS,
     NODE_FLAGS,
@@ -25,6 +26,7 @@ from gpu_lol_action.analysis.launch_tools import (
     may_start,
     processes_of,
     split_words,
+    starts_several,
     target_of,
     tool_of,
     without_runners,
@@ -53,12 +55,7 @@ MAX_FOLLOWED = 3  # scripts that start scripts
 MAX_ENTERED = 200  # ways into scripts, each read anew with what it is handed
 MAX_SCRIPT = 64 * 1024  # characters
 _CONFIG = regex(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
-_OWN_FOLDER = regex(r"\"?\$\(dirname\s+[\"']?\$(?:0|\{?BASH_SOURCE(?:\[0\])?\}?)[\"']?\)\"?")
 _TESTS = regex(r"\s*(?:(?:if|elif|while)\s+)?(?:!\s*)?(?:\[|test\s+[!-])")
-_ASKED_FOR = regex(r"\b([A-Z][A-Z0-9_]*=)\$\([^()\n]{0,200}\)")  # `HF_TOKEN=$(cat …) vllm serve`: blanks part no words
-_ECHOED = regex(r"\$\(\s*echo\s+[\"']?(\$\{?\w{1,60}\}?)[\"']?\s*\)")
-# Where a program lies: `torchrun $(which fairseq-train)`.
-_FOUND = regex(r"[`\"]?\$?[(`]\s*which\s+([\w.-]{1,60})\s*[)`]\"?")
 _PER_NODE = regex(r"GPUS?(?:_PER_NODE)?$|^N(?:UM)?_?(?:PROC|GPU)", re.IGNORECASE)
 _DATA = regex(
     r"data|input|output|train_file|valid|question|answer|image|prompt|annot|vocab|examples|samples|save|split"
@@ -131,10 +128,13 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     # A script that another one starts is read with what it is handed there, and not also as if it were handed nothing.
     led = {command.evidence for command in found if command.said != command.evidence}
     found = [command for command in found if command.said != command.evidence or command.evidence not in led]
-    started = [
-        command for source in checkout.of(Form.PYTHON)[:MAX_PROGRAMS] for command in _of_program(checkout, source)
-    ]
-    return tuple([*found, *started][:MAX_COMMANDS])
+    for source in checkout.of(Form.PYTHON)[:MAX_PROGRAMS]:
+        place, told = _submitter(checkout, found, source)
+        started = list(_of_program(checkout, source))
+        if told is not None:
+            started = [replace(each, said=told.said, section=told.section) for each in started]
+        found[place:place] = started
+    return tuple(found[:MAX_COMMANDS])
 
 
 def _of_document(checkout: Checkout, source: Source, seen: set[str]) -> Iterator[LaunchCommand]:
@@ -161,6 +161,14 @@ def _of_program(checkout: Checkout, source: Source) -> Iterator[LaunchCommand]:
             yield command
 
 
+def _submitter(checkout: Checkout, told: Sequence[LaunchCommand], source: Source) -> tuple[int, LaunchCommand | None]:
+    """Return where what a program starts stands among the commands: behind a document's that has it hand a job to a cluster, else last."""
+    for place, each in enumerate(told if submits_job(source) else (), 1):
+        if each.is_documented and each.tool == "python" and checkout.find_named(each.target) is source:
+            return place, each
+    return len(told), None
+
+
 def _of_jobs(checkout: Checkout, source: Source) -> Iterator[LaunchCommand]:
     """Yield the programs of this checkout that a notebook has a service train with."""
     for line, text in estimator_lines(source) if source.form is Form.NOTEBOOK else ():
@@ -176,9 +184,7 @@ def parse_command(
     """Read one command line; None where it starts nothing that we know. ``scripts``: modules behind the project's own commands."""
     if _TESTS.match(text):
         return None  # whether a file is there
-    own_folder = _OWN_FOLDER.sub(source.folder or ".", text)
-    own_folder = _FOUND.sub(r"\1", own_folder) if "which" in own_folder else own_folder
-    put = substitute(_ECHOED.sub(r"\1", _ASKED_FOR.sub(r"\1", own_folder)), variables)
+    put = substitute(with_answers(text, source.folder), variables)
     own, runner, words = without_runners(put_entry_points(split_words(put)), scripts)
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))
@@ -206,7 +212,7 @@ def parse_command(
         for name, word in [*(("", place) for place in places), *options.items()]
         if word != target and _is_config(name, word)
     )
-    is_divided = (processes or 0) > 1 or _starts_several(tool, options)
+    is_divided = (processes or 0) > 1 or starts_several(tool, options)
     where = Evidence(source.path, line)
     return LaunchCommand(
         tool, target, processes, nodes, options, configs, where, source, tuple(places), " ".join(put.split())[:300],
@@ -218,14 +224,6 @@ def _is_config(option: str, word: str) -> bool:
     """Whether a word names a configuration: a YAML, JSON, TOML or Python file that is not the run's data."""
     is_data = _DATA.search(option) and word.endswith(".json")
     return not is_data and bool(_CONFIG.fullmatch(word) or re.fullmatch(r"[\w./-]+\.py", word.partition(":")[0]))
-
-
-def _starts_several(tool: str, options: Mapping[str, str]) -> bool:
-    """Whether a launcher is told to start several processes in words that are no number (``N``, ``$GPUS``, ``gpu``)."""
-    if tool in {"torchrun", "accelerate", "lightning", "colossalai", "tune"}:
-        given = next((options[flag] for flag in COUNT_FLAGS[tool] if flag in options), None)
-        return (given is not None and as_count(given) is None) or "multi_gpu" in options
-    return tool in {"deepspeed", "horovodrun"} and "num_gpus" not in options
 
 
 def _of_source(

@@ -180,11 +180,20 @@ def _joined(
         if is_each_alone or section != place or (folder.startswith("..") and not whole):
             folder, place = outer, section
         for part in _parts(whole, variables):
+            variables = _set_in_front(whole, part, variables, given)
             if sourcing is not None and (read := sourced(part)) is not None:
                 variables = {**variables, **sourcing(substitute(read[0], variables), read[1], variables)}
             yield CommandLine(part, start, variables, section, folder)
             folder = moved(folder, substitute(part, variables) if "$" in part else part)
         folder = outer if whole.startswith("(") else folder
+
+
+def _set_in_front(line: str, part: str, variables: Mapping[str, str], given: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what is known behind the first part of a line: ``NUM_GPUS=8; torchrun --nproc_per_node=$NUM_GPUS train.py``."""
+    found = _VARIABLE.match(part) if line.startswith(part) else None
+    if found is None or found[1] in given or not found[2] or len(variables) >= MAX_VARIABLES:
+        return variables
+    return {**variables, found[1]: substitute(found[2].strip("\"'"), variables)[:MAX_VALUE]}
 
 
 def _parts(text: str, variables: Mapping[str, str]) -> Iterator[str]:

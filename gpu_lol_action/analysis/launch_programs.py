@@ -22,6 +22,15 @@ _FIRST = regex(
 )
 
 
+# A job's command, as far as it is written out: `command=("torchrun train.py" + …)`.
+_SUBMITTED = regex(r"\bcommand[ ]{0,2}=[ ]{0,2}\(?\s{0,80}f?\"([a-z][\w-]{1,30} [^\"\n\\]{1,600})")
+
+
+def submits_job(source: Source) -> bool:
+    """Whether a program hands a command to a cluster (Azure's ``command(command="torchrun …")``): it is started for that command."""
+    return source.mentions("azure.ai.ml") and source.code is not None and bool(source.code.calls_named("command"))
+
+
 def started_lines(source: Source) -> Iterator[tuple[int, str]]:
     """Yield the commands that a program starts, as lines of a shell with the line where they stand; at most ten."""
     if source.code is None or not any(source.mentions(word) for word in _STARTERS):
@@ -36,6 +45,9 @@ def started_lines(source: Source) -> Iterator[tuple[int, str]]:
             count += 1
             if count >= MAX_STARTED:
                 return
+    written = _SUBMITTED.search(source.text) if not count and submits_job(source) else None
+    if written is not None and _FIRST.match(written[1]):
+        yield source.text.count("\n", 0, written.start(1)) + 1, written[1]
 
 
 def _values(code: PythonCode) -> Iterator[tuple[Value, int]]:
@@ -44,6 +56,8 @@ def _values(code: PythonCode) -> Iterator[tuple[Value, int]]:
     for call in code.calls:
         for argument in call.arguments[:1]:
             yield argument, call.line
+        if call.last == "command" and (given := call.keyword("command")) is not None:
+            yield given, call.line
 
 
 def _line(code: PythonCode, value: Value) -> str | None:

@@ -30,7 +30,7 @@ TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swi
     "text-generation-launcher", "xtuner", "lmdeploy", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "fairseq-interactive", "ns-train", "mistral-chat", "lm_eval", "lm-eval",
     "megatron", "caffe", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", *RESEARCH_TOOLS})  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
-_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout", "export"}), "megatron": frozenset({"sft", "pt", "rlhf", "export"}), "caffe": frozenset({"train"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
+_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout", "export"}), "megatron": frozenset({"sft", "pt", "rlhf", "export"}), "caffe": frozenset({"train"}), "ludwig": frozenset({"train", "experiment", "predict", "evaluate", "serve", "forecast", "hyperopt"}), "catalyst-dl": frozenset({"run"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
           "parlai": frozenset({"train_model", "tm", "train", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web", "eval_model"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "sglang.bench_o", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server", "ts.llm_launcher")  # fmt: skip
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy", "trtllm-serve")
@@ -273,6 +273,14 @@ def processes_of(tool: str, target: str, options: Mapping[str, str], variables: 
         if tool in TOOLS and (count := as_count(variables.get(name))):
             return count
     return visible_devices(variables.get("CUDA_VISIBLE_DEVICES"))
+
+
+def starts_several(tool: str, options: Mapping[str, str]) -> bool:
+    """Whether a launcher is told to start several processes in words that are no number (``N``, ``$GPUS``, ``gpu``)."""
+    if tool in {"torchrun", "accelerate", "lightning", "colossalai", "tune"}:
+        given = next((options[flag] for flag in COUNT_FLAGS[tool] if flag in options), None)
+        return (given is not None and as_count(given) is None) or "multi_gpu" in options
+    return tool in {"deepspeed", "horovodrun"} and "num_gpus" not in options
 
 
 def visible_devices(text: str | None) -> int | None:

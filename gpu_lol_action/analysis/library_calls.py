@@ -27,6 +27,9 @@ TRAINS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "horovod": ("DistributedOptimizer", "DistributedGradientTape"),
     "cuml": ("fit", "fit_predict"),
     "labml": ("start",),
+    "ludwig": ("train", "experiment", "train_online", "auto_train", "kfold_cross_validate"),
+    **dict.fromkeys(("skyrl", "skyrl_train"), ("BasePPOExp", "SFTTrainer")),
+    "torchtitan": ("TrainingConfig", "JobConfig"),
 })  # fmt: skip
 """By the library's import name: the last words of its calls that train."""
 

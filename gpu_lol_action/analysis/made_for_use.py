@@ -26,6 +26,8 @@ _JUDGING = regex(
     r"(?:^|[_-])(?:eval\w*|benchmarks?|data\w*|pre_?process\w*|metrics?|analysis|util\w*)(?:$|[_-])", re.IGNORECASE
 )
 _TRAINING = regex(r"train(?:ing|er|ers)?|fine[_-]?tun(?:e|ing|er)", re.IGNORECASE)
+_NUMBERED, UNNUMBERED = regex(r"(\d{1,2})[_-]"), 100
+_SHELF = regex(r"(?:\w{1,40}_)?(?:inference|predict(?:ion)?|generation)", re.IGNORECASE)
 _PAGE = regex(r"(?:^|[_-])(?:app|demo|web|web_?ui|ui|gui|gradio|streamlit)\d{0,2}(?:$|[_-])", re.IGNORECASE)
 _PAGES = frozenset({"gradio", "streamlit"})
 _SHOWS = regex(
@@ -66,6 +68,11 @@ def made_for_use(checkout: Checkout, runs: Sequence[Run]) -> tuple[Run, str] | N
     is_one = len({run.script or run.evidence.path for run in trained}) == 1
     if is_one and len({run.script for run in programs}) >= MANY and any(map(_is_page, programs)):
         return _plainest(programs), "one program trains, and many run a model, one of them for a browser"
+    shelf = [run for run in programs if _is_on_shelf(run)]
+    if is_one and all(map(_is_in_training, trained)) and len({run.script for run in shelf}) >= MANY:
+        return shelf[0], "a folder shows each of many models at work, and one program in another trains any of them"
+    if (opening := _opening_lesson(used, trained)) is not None:
+        return opening, "the first of the numbered programs shows how the model is run, and later ones train"
     started = [run for run in programs if run.script is not None and is_started(checkout, run.script)]
     if len({run.script for run in started}) >= MANY and not any(_is_made_to_train(checkout, run) for run in trained):
         return _plainest(started), "what trains is a module that nothing starts, beside programs that run a model"
@@ -134,7 +141,29 @@ def _uses(checkout: Checkout, run: Run) -> bool:
 def _is_in_training(run: Run) -> bool:
     """Whether a run's program lies in a folder at the root that is for training."""
     top, _, rest = (run.script.path if run.script is not None else run.evidence.path).partition("/")
-    return bool(rest) and _TRAINING.fullmatch(top) is not None
+    return bool(rest) and any(map(_TRAINING.fullmatch, (top, top.rpartition("_")[2])))
+
+
+def _opening_lesson(used: Sequence[Run], trained: Sequence[Run]) -> Run | None:
+    """Return what shows a model at work under the least of the numbers by which all are called (``01_inference.py`` … ``05_tune.py``)."""
+    first = min(used, key=_number)
+    stem = first.script.name.rpartition(".")[0] if first.script is not None else ""
+    beside = [
+        run for run in trained if run.script is not None and first.script and run.script.depth <= first.script.depth
+    ]
+    is_opening = all(_number(first) < _number(run) < UNNUMBERED for run in beside)
+    return first if beside and is_opening and _SHOWS.search(stem) else None
+
+
+def _number(run: Run) -> int:
+    found = _NUMBERED.match(run.script.name) if run.script is not None else None
+    return int(found[1]) if found is not None else UNNUMBERED
+
+
+def _is_on_shelf(run: Run) -> bool:
+    """Whether a run's program lies in a folder at the root that is for running models."""
+    top, _, rest = (run.script.path if run.script is not None else "").partition("/")
+    return bool(rest) and _SHELF.fullmatch(top) is not None
 
 
 def _only_tells_of_use(checkout: Checkout, shown: Run) -> bool:

@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import Found, as_number, look_up_number, scope_of
@@ -28,6 +29,8 @@ _FOR_MACHINES = regex(
     r"\b(?:config(?:uration)?|recipe|example|script|settings?)\s+for\s+(?:[2-9]|[1-9]\d{1,2})\s+nodes\b", re.IGNORECASE
 )
 _SCALED, _EVALUATES = regex(r"auto_scale_lr\b"), regex(r"(?:\w{1,40}[._])?(?:val|test|eval)", re.IGNORECASE)
+# `flags.DEFINE_integer('num_cores', 8, 'Number of TPU cores or number of GPUs.')`
+_CORES = regex(r"[\"']num_cores[\"'],\s{0,40}(?:default=)?(\d{1,2}),\s{0,40}(?:help=)?[\"'][^\"'\n]{0,60}\bGPUs?\b")
 _ASSIGNS = regex(r"[A-Za-z_]\w{0,80}\s{0,4}=")
 # "1 GPU per process", "for each of the 2 GPUs of a node", "on more than one GPU": how the work is laid out, not on what; nor is it
 # what was evaluated or failed.
@@ -38,11 +41,22 @@ _NOT_A_WORLD = regex(
 )
 
 
+def _of_cores(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the cards of an option that counts a TPU's cores or cards, whichever is there; its own help says so."""
+    told = as_number(run.options.get("num_cores", ""))
+    for source in import_closure(checkout, run.script) if run.script is not None else ():
+        found = _CORES.search(source.text) if source.mentions("num_cores") else None
+        if found is not None:
+            where = run.evidence if told else Evidence(source.path, source.text.count("\n", 0, found.start()) + 1)
+            return _counted(told or int(found[1]), "`num_cores` counts cards where there is no TPU", where)
+    return []
+
+
 def noted_count(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the count per machine that a training's configuration tells besides the keys for it; none where it tells none."""
     if run.behavior is not Behavior.TRAINS:
         return []
-    return _of_batches(checkout, run) or _of_scaled_rate(checkout, run)
+    return _of_batches(checkout, run) or _of_scaled_rate(checkout, run) or _of_cores(checkout, run)
 
 
 def _of_batches(checkout: Checkout, run: Run) -> list[Finding]:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
+import re
 
 from gpu_lol_action.analysis.behavior import Behavior
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.python_defaults import Call
+from gpu_lol_action.analysis.run_configs import run_configs
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 USUAL_NODE = 8  # cards of the machines that large trainings are spread over
 _REPLICAS = ("dp_replicate_size", "dp_shard_size", "dp", "data_parallel_size")
 _PARTS = ("tensor_parallel_size", "expert_parallel_size", "context_parallel_size", "sequence_parallel_degree")
-_STRATEGY, _MESH = "ModelParallelStrategy", "init_device_mesh"
+_STRATEGY, _MESH, _DEGREES = "ModelParallelStrategy", "init_device_mesh", "ParallelismConfig"
+_WAYS = ("data_parallel_shard_degree", "expert_parallel_degree", "tensor_parallel_degree", "context_parallel_degree")
+_PARALLEL = regex(r"^parallel[ \t]*=[ \t]*(dict\([^#]{1,300})", re.MULTILINE)
+_PIPELINE = regex(r"pipeline=(?:dict\(size=)?(\w{1,60})")
+_TENSOR = regex(r"tensor=(?:dict\((?:mode=[\w\"']{1,40},\s{0,20})?size=)?(\w{1,60})")
+MOST_CARDS = 64
 
 
 def laid_out(checkout: Checkout, run: Run) -> list[Finding]:
@@ -35,11 +43,35 @@ def laid_out(checkout: Checkout, run: Run) -> list[Finding]:
     return [Finding("hardware.gpu_count", str(count), why, Confidence.MEDIUM, ways[0].evidence)]
 
 
+def assigned_layout(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the product of the ways in which Colossal-AI's configuration divides a model: ``parallel = dict(pipeline=2, tensor=dict(size=4))``."""
+    if run.behavior is not Behavior.TRAINS:
+        return []
+    script = run.script if run.script is not None and run.script.mentions("colossalai") else None
+    beside = checkout.find(f"{script.folder}/config.py".lstrip("/")) if script is not None else None
+    for source in (*run_configs(checkout, run), *((beside,) if beside is not None else ())):
+        found = _PARALLEL.search(source.text) if source.code is not None and source.mentions("parallel") else None
+        sizes = [_size(source, way.search(found[1])) for way in (_PIPELINE, _TENSOR)] if found is not None else []
+        if found is not None and 1 < (count := math.prod(sizes)) <= MOST_CARDS:
+            where = Evidence(source.path, source.text.count("\n", 0, found.start(1)) + 1)
+            why = f"`parallel` divides the model over {count} cards"
+            return [Finding("hardware.gpu_count", str(min(count, USUAL_NODE)), why, Confidence.MEDIUM, where)]
+    return []
+
+
+def _size(source: Source, found: re.Match[str] | None) -> int:
+    """Return the number of a way, written out or by the name of what the configuration assigns; 1 where it is not said."""
+    if found is None:
+        return 1
+    given = re.search(rf"^{found[1]}[ \t]*=[ \t]*(\d{{1,2}})\b", source.text, re.MULTILINE)
+    return as_number(given[1] if given is not None else found[1]) or 1
+
+
 def called_layout(checkout: Checkout, run: Run) -> list[Finding]:
-    """Return the product of the ways that a program's own call writes out: Lightning's strategy, PyTorch's mesh of devices."""
+    """Return the product of the ways that a program's own call writes out: Lightning's strategy, PyTorch's mesh of devices, torchtitan's degrees."""
     for source in import_closure(checkout, run.script) if run.script is not None else ():
         code = source.code
-        for call in code.calls_named(_STRATEGY, _MESH) if code is not None else ():
+        for call in code.calls_named(_STRATEGY, _MESH, _DEGREES) if code is not None else ():
             sides = _sides(call)
             count = math.prod(sides)
             if sides and 1 < count <= USUAL_NODE and not _is_on_cores(call):
@@ -58,6 +90,10 @@ def _is_on_cores(call: Call) -> bool:
 
 def _sides(call: Call) -> tuple[int, ...]:
     """Return the sizes that a call writes out in numbers, all of them; none where one is to be found out at run time."""
+    if call.last == _DEGREES:
+        # Experts lie on the cards that the other ways have: the largest number is the least that it takes.
+        degrees = [as_number(value.text or "") or 1 for name in _WAYS if (value := call.keyword(name))]
+        return (min(max(degrees), USUAL_NODE),) if degrees else ()
     if call.last == _STRATEGY:
         texts = [value.text for name in ("data_parallel_size", "tensor_parallel_size") if (value := call.keyword(name))]
         texts = texts if len(texts) == 2 else []

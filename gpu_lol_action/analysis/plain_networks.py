@@ -3,7 +3,7 @@
 TensorFlow and JAX take a card that is there without being told, so that no word of a program says that it needs none; Stable-Baselines3
 chooses one itself, and advises against it for such policies. Where all that is learned is of that kind, no program names a card and the
 README is silent, the machine at hand is meant. Pictures, sounds, texts and weights that somebody published take more, and are told by
-their words.
+their words. Ludwig builds its networks after a table's columns, so that these tell it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.device_use import line_of
-from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
+from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.packages import declared_packages
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.silent_readme import silent_readme
+from gpu_lol_action.analysis.silent_readme import silent_readme, speaks_of_a_card
 from gpu_lol_action.domain.patterns import regex
 
 _AGENTS = frozenset({"stable_baselines3", "sb3_contrib"})
@@ -36,15 +37,24 @@ _MORE = regex(
     r"mnist|cifar|imagenet|spectrogram|\bimages\b|atari|noframeskip|from_pretrained|hub\.(?:load|module|keraslayer)|diffusion|discriminator",
     re.IGNORECASE,
 )
+# Ludwig's kinds of columns that take a network of more than dense layers, and what it tunes instead of a network of its own.
+_RICH = regex(r"\btype[\"']?\s{0,4}:\s{0,4}[\"']?(?:text|image|audio|sequence|llm)\b|\bbase_model\b|\bgpus?\s{0,4}[:=]")
 _OF_NUMBERS = regex(r"\bMlpPolicy\b")
 _LOOKS = regex(r"CnnPolicy|MultiInputPolicy|CnnLstmPolicy|NoFrameskip|features_extractor_class|conv\dd|from_pretrained", re.IGNORECASE)  # fmt: skip
 
 
 def learns_from_numbers(checkout: Checkout, run: Run | None) -> bool:
     """Whether a run trains such a network alone, nothing that it reaches names a card, and the README at the root is silent."""
-    if run is None or run.script is None or run.behavior is not Behavior.TRAINS:
+    if run is None or run.behavior is not Behavior.TRAINS:
+        return False
+    if _is_of_columns(checkout, run):
+        return True
+    if run.script is None:
         return False
     if run.command is not None and (run.command.is_tool or run.command.is_launcher):
+        return False
+    # A part of a library is put to work by programs that are not here: what they do decides, and the library is made for cards.
+    if run.command is None and not is_started(checkout, run.script) and is_imported(checkout, run.script):
         return False
     if silent_readme(checkout) is None or _is_built_for_cuda(checkout):
         return False
@@ -60,6 +70,18 @@ def learns_from_numbers(checkout: Checkout, run: Run | None) -> bool:
     if used & _TOLD and any(_MOVES.search(source.text) for source in programs):
         return False
     return not any(_CARD.search(source.text) for source in programs)
+
+
+def _is_of_columns(checkout: Checkout, run: Run) -> bool:
+    """Whether Ludwig learns from a table's columns alone: no configuration has pictures, sounds, texts or a language model in it."""
+    code = run.script.code if run.script is not None else None
+    is_tool = run.command is not None and run.command.tool == "ludwig"
+    if not is_tool and (code is None or code.imported() & GPU_MODULES != {"ludwig"}):
+        return False
+    told = checkout.of(Form.PYTHON, Form.NOTEBOOK, Form.YAML, Form.JSON, Form.MARKDOWN, Form.SHELL)
+    return not any(
+        _RICH.search(source.text) or (source.form is Form.MARKDOWN and speaks_of_a_card(source.text)) for source in told
+    )
 
 
 def _is_built_for_cuda(checkout: Checkout) -> bool:

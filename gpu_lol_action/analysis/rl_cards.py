@@ -22,6 +22,7 @@ _SERVER = regex(
 _VISIBLE = regex(r"CUDA_VISIBLE_DEVICES=[\"']?(\d{1,2}(?:,\d{1,2}){1,15})[\"']?")
 # `ray start --head --num-gpus 4`, or a variable of the script in its place.
 _HEAD = regex(r"\bray start --head\b[^\n]{0,200}?--num-gpus[ =][\"']?(?:(\d{1,2})\b|\$\{?(\w{1,60})\b)")
+_PLACED = "trainer_placement_"
 _GROUPS = ("ref", "reward", "critic", "actor")
 
 
@@ -34,6 +35,8 @@ def cards_of(checkout: Checkout, run: Run) -> list[Finding]:
         return _of_roles(run, said)
     if said.has("vllm_num_engines"):
         return _of_groups(run, said)
+    if f"{_PLACED}policy_num_gpus_per_node" in said.texts:
+        return _of_placement(run, said)
     if not said.is_on("use_vllm") or said.text("vllm_mode").lower() == "colocate":
         return []
     return _with_servers(run, said)
@@ -55,6 +58,23 @@ def _of_groups(run: Run, said: Said) -> list[Finding]:
         count, why = sum(sizes.values()) + engines, "each group of models has its own"
     count = min(count, USUAL_NODE)
     return [Finding(_FIELD, str(count), f"actor, critic and engines: {why}", Confidence.MEDIUM, run.evidence)]
+
+
+def _of_placement(run: Run, said: Said) -> list[Finding]:
+    """Return the cards of SkyRL's policy, and those of its engines where they do not lie on the policy's (``colocate_all``, on by default)."""
+    trainer = _number(said, f"{_PLACED}policy_num_gpus_per_node")
+    is_shared = said.is_on(f"{_PLACED}colocate_all", default="true")
+    engines = _any_number(said, "generator_inference_engine_num_engines", "generator_num_inference_engines")
+    parts = _any_number(said, "generator_inference_engine_tensor_parallel_size")
+    count = trainer if is_shared else trainer + engines * parts
+    if not count:
+        return []
+    why = "cards of the policy" if is_shared else "cards of the policy and of its engines"
+    return [Finding(_FIELD, str(min(count, USUAL_NODE)), f"{count}: {why}", Confidence.HIGH, run.evidence)]
+
+
+def _any_number(said: Said, *names: str) -> int:
+    return max(as_number(said.text(*names)) or 1, 1)
 
 
 def _of_roles(run: Run, said: Said) -> list[Finding]:

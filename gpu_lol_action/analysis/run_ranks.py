@@ -8,6 +8,8 @@ from gpu_lol_action.domain.records import record
 
 README, DOCUMENT, SCRIPT, CONFIGURATION, PROGRAM = range(5)
 """Where a run is told of, the more telling first."""
+LIBRARY = 10
+"""Levels that a module loses which is only imported."""
 
 
 @record(frozen=True, slots=True)

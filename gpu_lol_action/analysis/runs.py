@@ -42,7 +42,8 @@ from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_us
 from gpu_lol_action.analysis.run_kinds import fame_of, helpers_of, is_beside, is_later_stage, is_variant, submits
 from gpu_lol_action.analysis.run_levels import Levels, levels_of, levels_of_pages
 from gpu_lol_action.analysis.run_names import run_names
-from gpu_lol_action.analysis.run_ranks import CONFIGURATION, DOCUMENT, PROGRAM, README, SCRIPT, Rank
+from gpu_lol_action.analysis.run_ranks import CONFIGURATION, DOCUMENT, LIBRARY, PROGRAM, README, SCRIPT, Rank
+from gpu_lol_action.analysis.run_reasons import place_of, reason_of
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
 from gpu_lol_action.analysis.shown_results import trained_here
 from gpu_lol_action.analysis.words_around import is_tried_out
@@ -50,7 +51,6 @@ from gpu_lol_action.domain.patterns import regex
 
 MAX_RUNS = 8
 MAX_PER_PROGRAM = 3
-LIBRARY = 10  # levels that a module loses which is only imported
 LAST = 10**6  # where a README's own code stands among the programs of its level
 MAX_DEEPER = 1  # levels below the first run's at which another is worth a profile
 
@@ -71,7 +71,7 @@ def further_runs(checkout: Checkout) -> tuple[Run, ...]:
 @functools.lru_cache(maxsize=4)
 def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     """Return the runs worth an estimate, the one to provision for first, each with its name and reason; at most eight."""
-    ranked = _use_first(checkout, sorted(_ranked(checkout), key=lambda rank: rank.key))
+    ranked = _use_first(checkout, sorted(_as_only_training(_ranked(checkout)), key=lambda rank: rank.key))
     near = [rank for rank in ranked if not rank.is_beside]
     if ranked[:1] == near[:1] and (trained := trained_here(checkout, [rank.run for rank in near])) is not None:
         ranked = sorted(ranked, key=lambda rank: rank.run is not trained)
@@ -88,9 +88,20 @@ def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     names = run_names(rank.run for rank in chosen)
     first = chosen[0]
     return tuple(
-        replace(rank.run, name=name, reason=_reason(rank, len(chosen)) if rank is first else _place(rank))
+        replace(rank.run, name=name, reason=reason_of(rank, len(chosen)) if rank is first else place_of(rank))
         for rank, name in zip(chosen, names, strict=True)
     )
+
+
+def _as_only_training(ranks: list[Rank]) -> list[Rank]:
+    """Return ranks in which a training over several machines is no variant where no command trains otherwise, nor is any model run before it."""
+    trained = [r for r in ranks if r.run.behavior is Behavior.TRAINS and not r.is_beside and r.run.command is not None]
+    if not trained or not all(r.run.command is not None and r.run.command.nodes > 1 for r in trained):
+        return ranks
+    used = [r for r in ranks if r.run.behavior is Behavior.INFERS and not r.is_beside and r.kind <= DOCUMENT]
+    if any(rank.order < trained[0].order for rank in used):
+        return ranks
+    return [replace(rank, is_variant=False) if rank in trained else rank for rank in ranks]
 
 
 def _as_ranks(checkout: Checkout, runs: Iterable[Run]) -> list[Rank]:
@@ -202,8 +213,7 @@ def _with_depth(checkout: Checkout, ranks: list[Rank], levels: Levels) -> list[R
     first = next(scripts, None)
     limit = levels.of(first.path) if first is not None else 0
     told = [
-        replace(r, is_deeper=bool(r.kind <= DOCUMENT and r.run.script and levels.of(r.run.script.path) > limit))
-        for r in ranks
+        replace(r, is_deeper=bool(r.kind <= DOCUMENT and r.run.script and _depth(levels, r.run) > limit)) for r in ranks
     ]
     readmes = [
         rank.run
@@ -215,6 +225,13 @@ def _with_depth(checkout: Checkout, ranks: list[Rank], levels: Levels) -> list[R
     opening = opens_with_use(checkout, readmes, levels.of)
     said = [rank.run.command.said.path if rank.run.command is not None else "" for rank in told]
     return told if opening is None else [replace(r, is_use_first=p == opening) for r, p in zip(told, said, strict=True)]
+
+
+def _depth(levels: Levels, run: Run) -> int:
+    """Return how deep a run's program lies; what a program hands to a cluster lies where that one does."""
+    places = [source.path for source in (run.script,) if source is not None]
+    places += [run.evidence.path] if form_of(run.evidence.path) is Form.PYTHON else []
+    return min(map(levels.of, places), default=0)
 
 
 def _only_serves(run: Run) -> bool:
@@ -263,31 +280,3 @@ def _distinct(checkout: Checkout, ranks: Sequence[Rank]) -> list[Rank]:
         if len(found) >= MAX_RUNS:
             break
     return found
-
-
-def _place(rank: Rank) -> str:
-    """Return, in words, where a run was found."""
-    does = "trains" if rank.run.behavior is Behavior.TRAINS else "runs a model"
-    if rank.kind <= DOCUMENT:
-        return f"a documented {'command' if rank.run.command else 'program'} that {does}"
-    if rank.kind == SCRIPT:
-        return f"a launch script that {does}"
-    if rank.kind == CONFIGURATION:
-        return "a configuration of a folder without programs"
-    return f"a program that {does}"
-
-
-def _reason(rank: Rank, runs: int) -> str:
-    """Return why this run is the first."""
-    if rank.level >= LIBRARY:
-        return "nothing is made to be started, so a module of the library stands for it"
-    if runs == 1:
-        return "nothing else here trains or runs a model"
-    place = _place(rank)
-    if rank.use:
-        return f"{place}; of {runs} runs it is first, for {rank.use}"
-    if rank.is_main_section and rank.kind <= DOCUMENT and rank.run.command:
-        place += f" in the section `{rank.run.command.section[:60]}`"
-    is_opening = rank.is_use_first and rank.run.behavior is Behavior.INFERS
-    wins = "what the README opens with" if is_opening else "training before inference"
-    return f"{place}; of {runs} runs it is first by nearness to the root, documentation, and {wins}"

@@ -40,7 +40,7 @@ _FEW = regex(
     r"lora|(?:^|[_-])(?:freeze|frozen)|^(?:p[_-]?tuning|prefix|prompt|q?g?oft|boft|vera|ia3|bone|pissa|hra|loha|lokr|(?:lo)?reft|fourierft|(?:llama[_-]?)?adapters?$|llama_?pro|bitfit|ln_?tuning)",
     re.IGNORECASE,
 )
-_SECTION = regex(r"(?:^|\.)peft(?:_config)?\.(?:name|type|method|peft_type|peft_scheme)$")
+_SECTION = regex(r"(?:^|\.)(?:peft(?:_config)?|adapter)\.(?:name|type|method|peft_type|peft_scheme)$")
 _LEFT_EMPTY = regex(r"^adapter:[ \t]*(?:null|~)?[ \t]*(?:#.*)?$", re.MULTILINE)
 _PUTS_ON = (
     "get_peft_model",

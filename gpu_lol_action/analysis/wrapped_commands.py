@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.launch_help import starts_nothing
 from gpu_lol_action.analysis.launch_tools import COUNT_FLAGS, TOOLS, as_count, tool_of, without_runners
 from gpu_lol_action.analysis.machine_requests import MachineRequest
 from gpu_lol_action.analysis.speech_recipes import recipe_command
+from gpu_lol_action.analysis.stool_jobs import stool_job
 from gpu_lol_action.analysis.torchx_jobs import torchx_command
 
 _GPUS = ("--gpus", "--num_gpus", "--num-gpus", "--gpus-per-node", "--gpus_per_node", "--n_gpus")
@@ -28,6 +29,8 @@ def wrapped(words: Sequence[str]) -> tuple[MachineRequest, list[str]] | None:
         return recipe
     if (job := torchx_command(words)) is not None:
         return MachineRequest(), job
+    if (launched := stool_job(words)) is not None:
+        return launched
     if "--" not in words or tool_of(words)[0] != "python":
         return None
     place = list(words).index("--")

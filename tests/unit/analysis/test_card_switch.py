@@ -96,3 +96,23 @@ loss.backward()
 def test_mxnet_stays_on_the_cpu_until_it_is_told(checkout: Build, moves: str, expected: str) -> None:
     tree = checkout({"README.md": README.format("--lr 1e-3"), "train.py": MXNET.format(moves)})
     assert analyze(tree).spec.meta.workload_type.value == expected
+
+
+SILENT = "# Net\n" + "It learns what a text is about. " * 20
+PICKS = "'--device', default='cpu'"
+
+
+@pytest.mark.parametrize(
+    ("readme", "given", "expected"),
+    [
+        (SILENT, "--device cpu", "cpu-only"),
+        (SILENT, "--device cuda", "training"),
+        (SILENT, "--lr 1e-3", "training"),
+        (SILENT + "\n```\npython train.py --device cuda\n```\n", "--device cpu", "training"),
+        (SILENT + " A GPU makes it faster.", "--device cpu", "training"),
+    ],
+)
+def test_a_command_that_sends_it_to_the_cores(checkout: Build, readme: str, given: str, expected: str) -> None:
+    program = PROGRAM.format(PICKS, "device = args.device")
+    tree = checkout({"README.md": readme, "train.py": program, "run.sh": f"python train.py {given}\n"})
+    assert analyze(tree).spec.meta.workload_type.value == expected

@@ -54,3 +54,14 @@ def test_the_experiment_that_a_document_creates_goes_before_what_it_infers_with(
     }
     found = analyze(checkout(files)).spec
     assert (found.meta.workload_type.value, found.hardware.gpu_count) == ("training", 2)
+
+
+def test_a_trial_of_a_librarys_base_trains(checkout: Build) -> None:
+    model = (
+        "import determined.pytorch\nimport model_hub.huggingface as hf\n"
+        "class OurTrial(hf.BaseTransformerTrial):\n    def evaluate(self, batch):\n        return {}\n"
+    )
+    found = analyze(
+        checkout({"model_def.py": model, "const.yaml": f"{EXPERIMENT}entrypoint: model_def:OurTrial\n"})
+    ).spec
+    assert (found.meta.workload_type.value, found.hardware.gpu_count) == ("training", 4)

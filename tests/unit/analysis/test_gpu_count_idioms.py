@@ -219,3 +219,30 @@ def test_ranks_that_call_each_other_are_roles_and_no_cards(checkout: Build, join
     )
     files = {"main.py": program, "README.md": "```\npython main.py\n```\n"}
     assert analyze(checkout(files)).proposed.hardware.gpu_count == count
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        ("expert_parallel_degree=8, tensor_parallel_degree=2", "8"),
+        ("data_parallel_shard_degree=-1, tensor_parallel_degree=4", "4"),
+        ("spmd_backend='ours'", None),
+    ],
+)
+def test_torchtitans_degrees_are_cards(checkout: Build, given: str, count: str | None) -> None:
+    program = TRAIN + f"    ParallelismConfig({given})\n"
+    assert counted(checkout({"train.py": program, "README.md": PLAIN})) == count
+
+
+@pytest.mark.parametrize(
+    ("config", "count"),
+    [
+        ("parallel = dict(pipeline=2, tensor=dict(size=2, mode='1d'))\n", "4"),
+        ("SIZE = 4\nparallel = dict(\n    pipeline=1,\n    tensor=dict(mode='2d', size=SIZE),\n)\n", "4"),
+        ("parallel = dict(pipeline=1, tensor=dict(size=1, mode=None))\n", None),
+        ("parallel = 4\n", None),
+    ],
+)
+def test_colossals_parts_of_a_model_are_cards(checkout: Build, config: str, count: str | None) -> None:
+    command = shell("colossalai run --nproc_per_node <world> train.py --config config.py")
+    assert counted(checkout({"train.py": TRAIN, "config.py": config, "README.md": command})) == count

@@ -255,3 +255,18 @@ def test_a_list_that_is_set_in_tells_its_commands_between_backticks(
 ) -> None:
     found = launch_commands(checkout({"README.md": f"# N\n1. First:\n{line}\n", "train.py": "import torch\n"}))
     assert [command.processes for command in found] == ([count] if count else [])
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("CARDS=4; torchrun --nproc_per_node=$CARDS train.py --lr 1", 4),
+        ("export CARDS=4 && torchrun --nproc_per_node=$CARDS train.py --lr 1", 4),
+        ("test -f a || CARDS=4; torchrun --nproc_per_node=$CARDS train.py --lr 1", None),
+    ],
+)
+def test_what_a_line_sets_first_stands_in_what_follows(checkout, line, count):
+    (command,) = launch_commands(checkout({"README.md": f"Run `{line}`.\n\n```\n{line}\n```\n", "train.py": PROGRAM}))[
+        :1
+    ]
+    assert (command.target, command.processes) == ("train.py", count)

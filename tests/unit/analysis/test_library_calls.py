@@ -45,6 +45,11 @@ from tests.unit.analysis.conftest import Build
             Behavior.TRAINS,
         ),
         ("import mii\nmii.serve('mistralai/Mistral-7B-v0.1')\n", Behavior.INFERS),
+        ("from ludwig.api import LudwigModel\nLudwigModel('c.yaml').train(dataset='d.csv')\n", Behavior.TRAINS),
+        ("from skyrl.train.entrypoints.main_base import BasePPOExp\nBasePPOExp(cfg).run()\n", Behavior.TRAINS),
+        ("import torch\nfrom torchtitan.config import TrainingConfig\nTrainingConfig(steps=9)\n", Behavior.TRAINS),
+        ("import paddle.fluid as fluid\nfluid.optimizer.Adam(0.1).minimize(loss)\n", Behavior.TRAINS),
+        ("import torch\nfrom scipy import optimize\noptimize.minimize(f, x)\n", Behavior.NEITHER),
         ("import mii\nmii.client('mistralai/Mistral-7B-v0.1').terminate_server()\n", Behavior.NEITHER),
     ],
 )

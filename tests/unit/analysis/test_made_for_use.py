@@ -207,3 +207,35 @@ def test_a_module_that_nothing_starts_stays_behind_programs_that_run_a_model(
     checkout: Build, files: Mapping[str, str], shown: str
 ) -> None:
     assert first(checkout(files)) == shown
+
+
+@pytest.mark.parametrize(
+    ("paths", "shown"),
+    [
+        (("model_inference/a.py", "model_inference/b.py", "model_inference/c.py"), "model_inference/a.py"),
+        (("model_inference/a.py", "model_inference/b.py"), "model_training/a.sh"),
+        (("model_inference/a.py", "model_inference/b.py", "model_inference/c.py", "model_training/other.py"), "model_training/a.sh"),
+    ],
+)  # fmt: skip
+def test_a_shelf_of_models_goes_before_the_program_that_trains_any(
+    checkout: Build, paths: tuple[str, ...], shown: str
+) -> None:
+    files = {path: TRAIN if "training" in path else INFER for path in paths}
+    scripts = {f"model_training/{name}.sh": "python model_training/train.py --lr 1\n" for name in "abc"}
+    other = {"model_training/d.sh": "python model_training/other.py --lr 1\n"} if len(paths) > 3 else {}
+    assert first(checkout({**files, **scripts, **other, "model_training/train.py": TRAIN})) == shown
+
+
+@pytest.mark.parametrize(
+    ("paths", "shown"),
+    [
+        (("01_load_inference.py", "05_fine_tune.py"), "01_load_inference.py"),
+        (("1_fine_tune.py", "2_inference.py"), "1_fine_tune.py"),
+        (("01_load_inference.py", "train.py"), "train.py"),
+        (("01_helpers.py", "05_fine_tune.py"), "05_fine_tune.py"),
+    ],
+)
+def test_numbered_programs_that_open_with_the_model_at_work(
+    checkout: Build, paths: tuple[str, ...], shown: str
+) -> None:
+    assert first(checkout({path: TRAIN if "tun" in path or "train" in path else INFER for path in paths})) == shown

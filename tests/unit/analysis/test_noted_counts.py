@@ -168,3 +168,24 @@ def test_a_hostile_configuration_is_read(checkout: Build) -> None:
     lines = "\n".join(f"k{number}: 1 {' # ' * 90}" for number in range(3000))
     tree = checkout({"train.py": TRAIN, "c.yaml": lines, "README.md": shell("python train.py --config c.yaml")})
     assert counted(tree) is None
+
+
+CORES = TRAIN.replace("if __", "flags.DEFINE_integer('num_cores', 8, {!r})\nif __", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "count"),
+    [
+        ("Number of TPU cores or number of GPUs.", "python train.py --use_gpu=True", "8"),
+        ("Number of TPU cores or number of GPUs.", "python train.py --num_cores=2", "2"),
+        ("Number of cores that read the data.", "python train.py", None),
+    ],
+)
+def test_cores_are_cards_where_the_help_says_so(checkout: Build, text: str, command: str, count: str | None) -> None:
+    assert counted(checkout({"train.py": CORES.format(text), "README.md": shell(command)})) == count
+
+
+def test_processes_that_read_pictures_are_no_cards(checkout: Build) -> None:
+    config = "input_features:\n  - name: picture\n    preprocessing:\n      num_processes: 6\n"
+    tree = checkout({"train.py": TRAIN, "net.yaml": config, "README.md": shell("python train.py --config net.yaml")})
+    assert counted(tree) is None

@@ -266,3 +266,20 @@ def test_an_optimizer_that_only_waits_for_the_engine_is_on_the_card(
 ) -> None:
     command = f"NPROC_PER_NODE=4 {options} --model Qwen/Qwen2.5-7B-Instruct --tuner_type full --use_vllm true\n"
     assert said(analyze(checkout({"run.sh": command})), "training.offload") == kept
+
+
+@pytest.mark.parametrize(
+    ("more", "cards"),
+    [
+        ("trainer.placement.colocate_all=true", "4"),
+        ("", "4"),
+        ("trainer.placement.colocate_all=false", "6"),
+        ("trainer.placement.colocate_all=false generator.inference_engine.num_engines=4", "8"),
+    ],
+)
+def test_skyrls_engines_lie_beside_the_policy_or_on_its_cards(checkout: Build, more: str, cards: str) -> None:
+    command = (
+        "python -m skyrl.train.entrypoints.main_base trainer.policy.model.path=Qwen/Qwen2.5-1.5B-Instruct "
+        "trainer.placement.policy_num_gpus_per_node=4 generator.inference_engine.tensor_parallel_size=2 "
+    )
+    assert said(analyze(checkout({"run.sh": f"{command}{more}\n"})), "hardware.gpu_count") == cards

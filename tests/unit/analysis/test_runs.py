@@ -333,3 +333,21 @@ def test_a_page_below_takes_nothing_from_the_script_that_it_tells_of(checkout: B
     run = primary_run(checkout(files))
     assert run is not None
     assert run.evidence.path == "net/full/train.sh"
+
+
+@pytest.mark.parametrize(
+    ("more", "shown"),
+    [("", "torchrun train.py"), ("```\ntorchrun --nproc_per_node 8 small.py\n```\n", "torchrun small.py")],
+)
+def test_several_machines_are_a_variant_of_another_training_alone(checkout: Build, more: str, shown: str) -> None:
+    text = (
+        "# Training\n```\ntorchrun --nnodes 4 --nproc_per_node 8 train.py\n```\n# Inference\n```\npython ask.py\n```\n"
+    )
+    tree = checkout({"README.md": text + more, "train.py": TRAIN, "small.py": TRAIN, "ask.py": INFER})
+    assert first(tree)[0] == shown
+
+
+def test_a_model_that_is_run_before_is_what_the_document_shows(checkout: Build) -> None:
+    text = "# Inference\n```\npython ask.py\n```\n# Training\n```\ntorchrun --nnodes 4 --nproc_per_node 8 train.py\n```\n"
+    tree = checkout({"README.md": text, "train.py": TRAIN, "ask.py": INFER})
+    assert first(tree)[0] == "python ask.py"

@@ -111,3 +111,28 @@ CONV = "import tensorflow as tf\nmodel = tf.keras.Sequential([tf.keras.layers.Co
 )
 def test_a_readme_tells_of_a_cpu_alone(checkout: Build, said: str, expected: str) -> None:
     assert workload(checkout, {"README.md": f"# Net\n{said}\n", "train.py": CONV}) == expected
+
+
+def test_a_part_of_a_library_is_what_others_start(checkout: Build) -> None:
+    part = DENSE.replace("model = ", "def learn(rows):\n    model = ").replace("\nmodel.fit", "\n    model.fit")
+    beside = "from .learning import learn\n"
+    assert workload(checkout, {"README.md": LONG, "learning.py": part, "__init__.py": beside}) == "training"
+
+
+@pytest.mark.parametrize(
+    ("program", "config", "expected"),
+    [
+        (True, "type: number", "cpu-only"),
+        (False, "type: category", "cpu-only"),
+        (True, "type: image", "training"),
+        (False, "type: text", "training"),
+        (True, "type: number\nbackend:\n  gpus: 2", "training"),
+    ],
+)
+def test_ludwig_learns_columns_on_cores(checkout: Build, program: bool, config: str, expected: str) -> None:
+    files = {
+        "run.sh": "ludwig train --config net.yaml --dataset rows.csv\n",
+        "net.yaml": f"input_features:\n  - name: a\n    {config}\n",
+    }
+    started = {"train.py": "from ludwig.api import LudwigModel\nLudwigModel('net.yaml').train(dataset='rows.csv')\n"}
+    assert workload(checkout, {**files, **(started if program else {})}) == expected

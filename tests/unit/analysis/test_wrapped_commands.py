@@ -170,3 +170,40 @@ def test_what_a_torchx_job_hands_on_is_the_programs(checkout: Build) -> None:
     readme = "```\ntorchx run dist.ddp -j 1x4 --script train.py -- \\\n  --batch_size 64 \\\n  --j 3\n```\n"
     (command,) = launch_commands(checkout({"train.py": TRAIN, "README.md": readme}))
     assert (command.processes, command.options["batch_size"], command.options["j"]) == (4, "64", "3")
+
+
+SUBMIT = "from azure.ai.ml import MLClient, command\nimport argparse\nif __name__ == '__main__':\n    job = command(code='src', {})\n"
+ASK = "import torch\nmodel = torch.load('m.pt')\nif __name__ == '__main__':\n    model.generate('x')\n"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        'command="torchrun --nproc_per_node=4 train.py --lr 1"',
+        'command=(\n        "torchrun --nproc_per_node=4 train.py --lr 1" + more(args))',
+    ],
+)
+def test_what_a_documented_program_hands_to_a_cluster_is_what_the_document_starts(checkout: Build, given: str) -> None:
+    files = {
+        "README.md": "# Tuning\n```\npython submit.py --compute c\n```\n## Trying\n```\npython ask.py\n```\n",
+        "submit.py": SUBMIT.format(given),
+        "src/train.py": TRAIN,
+        "ask.py": ASK,
+    }
+    found = analyze(checkout(files)).spec
+    assert (found.meta.workload_type.value, found.hardware.gpu_count) == ("training", 4)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("python -m ours.stool script=apps.net.train config=a.yaml nodes=2 account=x", ("apps.net.train", 8, 2)),
+        ("python -m ours.stool script=apps.net.train config=a.yaml nodes=<n> ngpu=4", ("apps.net.train", 4, 1)),
+        ("python -m ours.stool config=a.yaml nodes=2", ("ours.stool", None, 1)),
+    ],
+)
+def test_linguas_launcher_fills_machines_of_eight(
+    checkout: Build, line: str, expected: tuple[str, int | None, int]
+) -> None:
+    tree = checkout({"train.py": TRAIN, "README.md": f"```bash\n{line}\n```\n"})
+    assert [(c.target, c.processes, c.nodes) for c in launch_commands(tree)] == [expected]
