@@ -42,7 +42,7 @@ def why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
     if told is not None:
         return told
     # Of a program that is not here nobody can say that it stays on the CPU.
-    is_away = run is not None and run.command is not None and run.script is None and run.behavior is Behavior.TRAINS
+    is_away = run is not None and run.script is None and run.behavior is Behavior.TRAINS
     if not is_away and not touches_a_device(checkout):
         return "no program names a device or a GPU's share of the work: everything stays on the CPU"
     return None
