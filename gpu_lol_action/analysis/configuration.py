@@ -194,4 +194,12 @@ def _yaml(source: Source) -> Iterator[Setting]:
     yield from yaml_settings(source)
 
 
-_READERS: Mapping[Form, Callable[[Source], Iterator[Setting]]] = {Form.JSON: _json, Form.YAML: _yaml, Form.TOML: _toml}
+def _pipeline(source: Source) -> Iterator[Setting]:
+    from gpu_lol_action.analysis.spacy_pipelines import pipeline_settings  # late: it makes settings of this module's
+
+    yield from pipeline_settings(source)
+
+
+_READERS: Mapping[Form, Callable[[Source], Iterator[Setting]]] = {
+    Form.JSON: _json, Form.YAML: _yaml, Form.TOML: _toml, Form.INI: _pipeline
+}  # fmt: skip

@@ -28,9 +28,9 @@ NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo", "nequip-train", "trtllm-serve", "mim", "nemo",
     "text-generation-launcher", "xtuner", "lmdeploy", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "fairseq-interactive", "ns-train", "mistral-chat", "lm_eval", "lm-eval",
-    "megatron", "caffe", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", *RESEARCH_TOOLS})  # fmt: skip
+    "megatron", "caffe", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", "spacy", *RESEARCH_TOOLS})  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
-_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout", "export"}), "megatron": frozenset({"sft", "pt", "rlhf", "export"}), "caffe": frozenset({"train"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
+_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout", "export"}), "megatron": frozenset({"sft", "pt", "rlhf", "export"}), "caffe": frozenset({"train"}), "spacy": frozenset({"train", "pretrain"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
           "parlai": frozenset({"train_model", "tm", "train", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web", "eval_model"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "sglang.bench_o", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")  # fmt: skip
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy", "trtllm-serve")
@@ -56,7 +56,7 @@ _ASSIGNED = regex(r"[A-Za-z_]\w*=")
 _BRINGS = frozenset({"install", "add", "build", "create", "pull", "remove", "logs", "apt", "apt-get"})
 MOST_BEFORE = 8  # words up to the project's own command
 _NO_PROGRAMS = frozenset({"pip", "venv", "ipykernel", "pytest", "http.server", "unittest", "build", "twine", "nltk.downloader",
-                          "spacy", "coverage", "pre_commit", "virtualenv", "ensurepip", "json.tool", "site"})  # fmt: skip
+                          "coverage", "pre_commit", "virtualenv", "ensurepip", "json.tool", "site"})  # fmt: skip
 _PYTHON = regex(r"i?python(?:3(?:\.\d+)?)?")
 # What hands a file that describes a job to a platform.
 SUBMITTERS = ("det e(?:xperiment)? create", "sky (?:jobs )?(?:launch|exec)", "dstack (?:apply|run)", "kubectl (?:apply|create)", "az ml job create")  # fmt: skip

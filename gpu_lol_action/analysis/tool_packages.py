@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_names import package_of
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.research_tools import RESEARCH_TOOLS
+from gpu_lol_action.analysis.spacy_training import spacy_packages
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -20,7 +21,7 @@ _TOOLS = {
     "deepspeed": "deepspeed", "accelerate": "accelerate", "streamlit": "streamlit", "gradio": "gradio", "chainlit": "chainlit",
     "autotrain": "autotrain-advanced", "composer": "mosaicml", "colossalai": "colossalai", "horovodrun": "horovod",
     "fairseq-train": "fairseq", "fairseq-hydra-train": "fairseq", "fairseq-generate": "fairseq", "fairseq-interactive": "fairseq", "ns-train": "nerfstudio", "oumi": "oumi",
-    "megatron": "ms-swift", "openrlhf": "openrlhf", "unsloth": "unsloth", "mim": "openmim", "parlai": "parlai", "lm_eval": "lm-eval", "lm-eval": "lm-eval", "lerobot-train": "lerobot", "nequip-train": "nequip", "trtllm-serve": "tensorrt-llm", "mistral-chat": "mistral-inference",
+    "megatron": "ms-swift", "openrlhf": "openrlhf", "unsloth": "unsloth", "mim": "openmim", "parlai": "parlai", "lm_eval": "lm-eval", "lm-eval": "lm-eval", "lerobot-train": "lerobot", "nequip-train": "nequip", "trtllm-serve": "tensorrt-llm", "spacy": "spacy", "mistral-chat": "mistral-inference",
     **RESEARCH_TOOLS,
 }  # fmt: skip
 # Words that only one trainer's configuration has, all of them together.
@@ -111,6 +112,8 @@ def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
                 f"`{run.command.tool} -m {run.command.target}` starts the run and no list names it",
                 run.evidence,
             )
+    for package, why in spacy_packages(run):
+        yield package, why, run.evidence
     for package, word in _of_a_missing_program(run):
         yield package, f"`{word}` starts the run and no list names it", run.evidence
     for option, package in _OPTIONS.items():
