@@ -23,7 +23,9 @@ COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
 }
 # Flags of servers: the model is divided over so many GPUs.
 SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size", "data_parallel_size", "dp", "dp_size")  # fmt: skip
-NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
+USUAL_NODE = 8
+_COUNTED_ON = ("NUM_GPUS", "num_gpus", "NGPUS", "N_GPUS")
+NODE_FLAGS = ("nnodes", "num_nodes", "num_machines", "cluster.num_nodes")
 # Launchers whose count is of all machines together.
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo", "nequip-train", "trtllm-serve", "mim", "nemo",
@@ -272,7 +274,14 @@ def processes_of(tool: str, target: str, options: Mapping[str, str], variables: 
     for name in ("NPROC_PER_NODE", "NUM_GPUS", "NGPU", "NGPUS", "GPUS_PER_NODE", "GPU_NUM"):
         if tool in TOOLS and (count := as_count(variables.get(name))):
             return count
-    return visible_devices(variables.get("CUDA_VISIBLE_DEVICES"))
+    seen = visible_devices(variables.get("CUDA_VISIBLE_DEVICES"))
+    return _of_all_machines(variables) if seen is None and tool == "deepspeed" and "hostfile" not in options else seen
+
+
+def _of_all_machines(variables: Mapping[str, str]) -> int | None:
+    """Return the GPUs of one machine where a script counts those of all: DeepSpeed takes its machines from a list of hosts, of eight each as a rule."""
+    count = next((as_count(variables[name]) for name in _COUNTED_ON if name in variables), None)
+    return count if count is None or count <= USUAL_NODE else USUAL_NODE if count % USUAL_NODE == 0 else None
 
 
 def visible_devices(text: str | None) -> int | None:

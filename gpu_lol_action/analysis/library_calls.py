@@ -27,6 +27,7 @@ TRAINS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "horovod": ("DistributedOptimizer", "DistributedGradientTape"),
     "cuml": ("fit", "fit_predict"),
     "labml": ("start",),
+    "nemo_rl": ("sft_train", "dpo_train", "rm_train", "grpo_train", "async_grpo_train", "ppo_train", "async_ppo_train", "distillation_train"),
 })  # fmt: skip
 """By the library's import name: the last words of its calls that train."""
 

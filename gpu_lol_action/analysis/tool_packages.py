@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_names import package_of
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
@@ -49,7 +50,7 @@ _OPTIONS = {"deepspeed": "deepspeed", "use_deepspeed": "deepspeed", "deepspeed_c
 # What accelerate is told to start its processes by.
 _BY_DEEPSPEED = regex(r"(?m)^distributed_type:\s{0,4}[\"']?DEEPSPEED\b")
 # The engine that samples answers in reinforcement learning is named by an option, and imported by its library alone.
-_ENGINE = "rollout.name"
+_ENGINE = ("rollout.name", "policy.generation.backend")
 _ENGINES = {"vllm": "vllm", "sglang": "sglang[all]"}
 
 
@@ -124,6 +125,10 @@ def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
         if engine is not None:
             yield engine, f"`{option}={value}` samples with it and no list names it", run.evidence
     for source in run.configs:
+        for setting in read_settings(source):
+            if setting.path.endswith(_ENGINE) and (engine := _ENGINES.get(setting.text)) is not None:
+                yield engine, f"`{setting.path}` samples with it and no list names it", setting.evidence
+                break
         yield from _configured(source, is_alone=run.script is None)
 
 
