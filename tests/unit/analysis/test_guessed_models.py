@@ -139,3 +139,31 @@ def test_llama_cpp_s_class_is_of_no_family(checkout, library, is_family):
     program = f"import torch\nfrom {library} import Llama\nllm = Llama.from_pretrained(path)\nprint(llm.generate(words.cuda()))\n"
     found = [f for f in analyze(checkout({"chat.py": program})).findings if f.field == "model.family"]
     assert bool(found) is is_family
+
+
+RESTORES = """from {library}.utils import load_from_nemo
+from nemo.core.config import hydra_runner
+
+@hydra_runner(config_path="conf", config_name="gpt_sft")
+def main(cfg):
+    model = load_from_nemo({kind}, cfg, trainer, restore_path=cfg.model.restore_from_path)
+    SupervisedTrainer(cfg=cfg, model=model).fit()
+
+if __name__ == "__main__":
+    main()
+"""
+CONF = "trainer:\n  devices: 8\n  precision: bf16\nmodel:\n  restore_from_path: ???\n  micro_batch_size: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("library", "kind", "is_language_model"),
+    [("nemo_aligner", "GPTSFTModel", True), ("nemo_aligner", "ImagenModel", False), ("ours", "GPTSFTModel", True)],
+)
+def test_what_nemo_restores_from_the_reader_s_weights(
+    checkout: Build, library: str, kind: str, *, is_language_model: bool
+) -> None:
+    program = RESTORES.format(library=library, kind=kind)
+    found = analyze(checkout({"train_gpt_sft.py": program, "conf/gpt_sft.yaml": CONF}))
+    families = [finding.value for finding in found.findings if finding.field == "model.family"]
+    assert families == (["meta-llama/Llama-3.1-8B"] if is_language_model else [])
+    assert found.spec.hardware.gpu_count == 8
