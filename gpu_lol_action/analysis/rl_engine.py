@@ -66,7 +66,14 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None or run.behavior is not Behavior.TRAINS:
         return []
     said = said_of(checkout, run)
-    facts = _of_verl(said) or _of_nemo_rl(said) or _of_slime(said) or _of_openrlhf(said) or _of_oat(said) or [*_of_trl(said), *_of_swift(said)]
+    facts = (
+        _of_verl(said)
+        or _of_nemo_rl(said)
+        or _of_slime(said)
+        or _of_openrlhf(said)
+        or _of_oat(said)
+        or [*_of_trl(said), *_of_swift(said)]
+    )
     return _findings(facts, run.evidence)
 
 

@@ -15,7 +15,9 @@ from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 
 _PIPELINE = regex(r"^\[nlp\]", re.MULTILINE)
-_OVER_TRANSFORMER = regex(r"spacy-(curated-)?transformers\.|^factory\s{0,4}=\s{0,4}\"(curated_)?transformer\"", re.MULTILINE)
+_OVER_TRANSFORMER = regex(
+    r"spacy-(curated-)?transformers\.|^factory\s{0,4}=\s{0,4}\"(curated_)?transformer\"", re.MULTILINE
+)
 _SECTION = regex(r"\[([\w.*-]{1,120})\]\s*$")
 _VALUE = regex(r"(@?\w{1,60})\s{0,4}=\s{0,4}\"?([^\"]{1,200})\"?\s*$")
 _BATCHER, _SIZE = "training.batcher", "training.batcher.size"

@@ -30,7 +30,9 @@ def project_lines(source: Source) -> Iterator[tuple[int, str, str]]:
     from gpu_lol_action.analysis.yaml_reading import yaml_settings
 
     said = list(yaml_settings(source, MAX_LINE)) if len(source.text) <= MAX_CONFIG_BYTES else []
-    variables = {setting.path.removeprefix("vars."): setting.text for setting in said if setting.path.startswith("vars.")}
+    variables = {
+        setting.path.removeprefix("vars."): setting.text for setting in said if setting.path.startswith("vars.")
+    }
     commands = _commands(said)
     for name in [*(name for name in _order(said) if name in commands), *commands]:
         for setting in commands.pop(name, ()):

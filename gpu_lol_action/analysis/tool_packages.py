@@ -120,16 +120,19 @@ def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
     for option, package in _OPTIONS.items():
         if option in run.options:
             yield package, f"`--{option}` is given and no list names it", run.evidence
-    for option, value in run.options.items():
-        engine = _ENGINES.get(value.strip("\"'")) if option.endswith(_ENGINE) else None
-        if engine is not None:
-            yield engine, f"`{option}={value}` samples with it and no list names it", run.evidence
+    yield from _engines(run)
     for source in run.configs:
-        for setting in read_settings(source):
-            if setting.path.endswith(_ENGINE) and (engine := _ENGINES.get(setting.text)) is not None:
-                yield engine, f"`{setting.path}` samples with it and no list names it", setting.evidence
-                break
         yield from _configured(source, is_alone=run.script is None)
+
+
+def _engines(run: Run) -> Iterator[tuple[str, str, Evidence]]:
+    """Yield the engines that options and configurations say answers are sampled with."""
+    said = [(option, value, run.evidence) for option, value in run.options.items()]
+    said += [(each.path, each.text, each.evidence) for source in run.configs for each in read_settings(source)]
+    for name, value, where in said:
+        engine = _ENGINES.get(value.strip("\"'")) if name.endswith(_ENGINE) else None
+        if engine is not None:
+            yield engine, f"`{name}={value[:80]}` samples with it and no list names it", where
 
 
 def _configured(source: Source, *, is_alone: bool) -> Iterator[tuple[str, str, Evidence]]:

@@ -202,6 +202,8 @@ def test_deepspeed_takes_of_all_cards_that_a_script_counts_those_of_a_machine(
 
 
 @pytest.mark.parametrize(("more", "is_near"), [({}, True), ({"__init__.py": ""}, False)])
-def test_a_package_within_a_package_is_not_the_project_s_own(checkout: Build, more: dict[str, str], *, is_near: bool) -> None:
+def test_a_package_within_a_package_is_not_the_project_s_own(
+    checkout: Build, more: dict[str, str], *, is_near: bool
+) -> None:
     levels = levels_of(checkout({"part/__init__.py": "", "part/train.py": "", **more}))
     assert (levels.of("part/train.py") == 0) is is_near

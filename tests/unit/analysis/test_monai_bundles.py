@@ -29,7 +29,9 @@ FILES = {
 
 
 def page(*names: str) -> str:
-    return "# Ours\n" + "".join(f"```\npython -m monai.bundle run --config_file configs/{name}\n```\n" for name in names)
+    return "# Ours\n" + "".join(
+        f"```\npython -m monai.bundle run --config_file configs/{name}\n```\n" for name in names
+    )
 
 
 def test_the_page_of_a_bundle_says_how_it_is_trained(checkout: Build) -> None:
