@@ -49,7 +49,8 @@ _MODULE_TRAINS = regex(
 _STARTS = regex(r"(?:run|main|cli)(?:_\w{1,40})?")  # `skyrl.train.entrypoints.main_base`
 _MODULE_INFERS = regex(r"(?:^|_)(?:generat(?:e|ion|or)|infer(?:ence)?|serve|server|rollout|chat|predict)(?:_|$)")
 # `python -m monai.bundle run --config_file configs/train.json`: one module for all, and its configuration says what for.
-_TRAINING_CONFIG = regex(r"(?:^|[/_-])(?:pre_?)?train(?:ing)?\.(?:json|ya?ml|toml)$")
+_TRAINING_CONFIG = regex(r"(?:^|[/_-])(?:pre_?)?train(?:ing)?(?:_[a-z]\w{0,40})?\.(?:json|ya?ml|toml)$")
+_USING_CONFIG = regex(r"(?:^|[/_-])(?:infer|inference|predict)(?:_[a-z]\w{0,40})?\.(?:json|ya?ml|toml)$")
 _MODULE_BESIDE = regex(
     r"(?:^|_)(?:eval\w*|test|merge\w*|convert\w*|data\w*|prepare\w*|preprocess\w*|export\w*|tokeni\w+)(?:_|$)"
 )
@@ -159,12 +160,15 @@ def by_library(command: LaunchCommand) -> Behavior:
     is_told = any(_NAMES_MODEL.search(key) or _NAMES_STEP.search(key) for key in command.options) or bool(
         command.configs
     )
-    if not package or not is_told or _MODULE_BESIDE.search(last):
+    verb = command.words[1] if len(command.words) > 1 and "/" not in command.words[1] else ""
+    if not package or not is_told or _MODULE_BESIDE.search(last) or _MODULE_BESIDE.search(verb):
         return Behavior.NEITHER
     if _MODULE_INFERS.search(last) and not _MODULE_TRAINS.search(last):
         return Behavior.INFERS
     if any(_TRAINING_CONFIG.search(name) for name in command.configs):
         return Behavior.TRAINS
+    if any(_USING_CONFIG.search(name) for name in command.configs):
+        return Behavior.INFERS
     return (
         Behavior.TRAINS
         if _MODULE_TRAINS.search(last) or (_STARTS.fullmatch(last) and "train" in package)

@@ -30,6 +30,7 @@ BROKEN_TABLE = "not valid TOML, so not understood"
 _TABLE = regex(r"\s*\[{1,2}\s*([\w.\"' -]{1,200}?)\s*\]{1,2}\s*(?:#.*)?$")
 _KEY = regex(r"\s*[\"']?([\w.-]{1,100})[\"']?\s*=")
 _NUMBER = regex(r"\d{1,12}(?:\.\d{1,12})?")
+_SWITCH = ".enabled"
 _LEARNING = frozenset({"train", "training"})
 _JUDGING = ("test", "val", "eval", "valid", "validation", "testing", "dev", "infer", "inference", "evaluation")
 _QUOTED = regex(r'"((?:[^"\\]|\\.)*)"')
@@ -65,7 +66,26 @@ def _read(source: Source) -> tuple[Setting, ...]:
         return ()
     if not source.effort.take_settings(source.path, len(source.text)):
         return ()
-    return _with_learned(tuple(_bounded(_READERS[source.form](source))))
+    return _with_learned(_in_force(tuple(_bounded(_READERS[source.form](source)))))
+
+
+def _in_force(settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
+    """Return the settings without those of sections that say of themselves that they are off (``lora: {enabled: false, rank: 8}``)."""
+    switches = [setting for setting in settings if setting.path.endswith(_SWITCH)]
+    off = {setting.path.removesuffix(_SWITCH) for setting in switches if setting.text.lower() == "false"}
+    # Of a list's entries, which have one path, one may be on and another off.
+    off -= {setting.path.removesuffix(_SWITCH) for setting in switches if setting.text.lower() != "false"}
+    if not off:
+        return settings
+    return tuple(s for s in settings if s.key == _SWITCH[1:] or not any(above in off for above in _sections_of(s.path)))
+
+
+def _sections_of(path: str) -> Iterator[str]:
+    """Yield the paths of the sections that a setting stands in."""
+    place = path.find(".")
+    while place >= 0:
+        yield path[:place]
+        place = path.find(".", place + 1)
 
 
 def _with_learned(settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
@@ -194,4 +214,12 @@ def _yaml(source: Source) -> Iterator[Setting]:
     yield from yaml_settings(source)
 
 
-_READERS: Mapping[Form, Callable[[Source], Iterator[Setting]]] = {Form.JSON: _json, Form.YAML: _yaml, Form.TOML: _toml}
+def _pipeline(source: Source) -> Iterator[Setting]:
+    from gpu_lol_action.analysis.spacy_pipelines import pipeline_settings  # late: it makes settings of this module's
+
+    yield from pipeline_settings(source)
+
+
+_READERS: Mapping[Form, Callable[[Source], Iterator[Setting]]] = {
+    Form.JSON: _json, Form.YAML: _yaml, Form.TOML: _toml, Form.INI: _pipeline
+}  # fmt: skip

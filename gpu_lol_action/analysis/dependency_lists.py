@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.install_commands import InstallCommand
 from gpu_lol_action.analysis.install_sources import counting_commands
 from gpu_lol_action.analysis.lower_bounds import is_lower_bounds
+from gpu_lol_action.analysis.monai_bundles import bundle_packages
 from gpu_lol_action.analysis.own_extras import extras_of, own_lines
 from gpu_lol_action.analysis.package_files import Declared, Option, applies, package_name, read_requirements, unique
 from gpu_lol_action.analysis.paths import Form, Role
@@ -78,6 +79,7 @@ def lists_of(checkout: Checkout) -> Lists:
         found += project.declared
         named = [list_ for name in project.files if (list_ := list_at(checkout, source.folder, name)) is not None]
         _requirements(checkout, [f for f in named if not is_development(f.name)], found, options)
+    found += bundle_packages(checkout, run.configs if run else ())
     if all(item.is_optional for item in found):
         hosted, named = hosted_lists(checkout, folders, commands)
         found += [*rented_packages(checkout, run), *script_packages(run), *hosted]

@@ -210,7 +210,7 @@ def parse_command(
     configs = tuple(
         word
         for name, word in [*(("", place) for place in places), *options.items()]
-        if word != target and _is_config(name, word)
+        if word != target and (_is_config(name, word) or (tool == "spacy" and word.endswith(".cfg")))
     )
     is_divided = (processes or 0) > 1 or starts_several(tool, options)
     where = Evidence(source.path, line)

@@ -25,6 +25,7 @@ from gpu_lol_action.analysis.shell_arithmetic import computed, counted
 from gpu_lol_action.analysis.shell_branches import with_taken_branches
 from gpu_lol_action.analysis.shell_words import evaluated, sourced
 from gpu_lol_action.analysis.shown_lines import shown_lines
+from gpu_lol_action.analysis.spacy_projects import is_spacy_project, project_lines
 from gpu_lol_action.analysis.texts import without_comment
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -256,6 +257,9 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
         return
     if source.name in PIPELINES:
         yield from stage_lines(source)
+        return
+    if is_spacy_project(source):
+        yield from project_lines(source)
         return
     if is_hosted(source):
         yield from hosted_lines(source)

@@ -23,14 +23,16 @@ COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
 }
 # Flags of servers: the model is divided over so many GPUs.
 SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size", "data_parallel_size", "dp", "dp_size")  # fmt: skip
-NODE_FLAGS = ("nnodes", "num_nodes", "num_machines")
+USUAL_NODE = 8
+_COUNTED_ON = ("NUM_GPUS", "num_gpus", "NGPUS", "N_GPUS")
+NODE_FLAGS = ("nnodes", "num_nodes", "num_machines", "cluster.num_nodes")
 # Launchers whose count is of all machines together.
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo", "nequip-train", "trtllm-serve", "mim", "nemo",
     "text-generation-launcher", "xtuner", "lmdeploy", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "fairseq-interactive", "ns-train", "mistral-chat", "lm_eval", "lm-eval",
-    "megatron", "caffe", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", *RESEARCH_TOOLS})  # fmt: skip
+    "megatron", "caffe", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", "spacy", *RESEARCH_TOOLS})  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
-_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout", "export"}), "megatron": frozenset({"sft", "pt", "rlhf", "export"}), "caffe": frozenset({"train"}), "ludwig": frozenset({"train", "experiment", "predict", "evaluate", "serve", "forecast", "hyperopt"}), "catalyst-dl": frozenset({"run"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
+_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout", "export"}), "megatron": frozenset({"sft", "pt", "rlhf", "export"}), "caffe": frozenset({"train"}), "spacy": frozenset({"train", "pretrain"}), "ludwig": frozenset({"train", "experiment", "predict", "evaluate", "serve", "forecast", "hyperopt"}), "catalyst-dl": frozenset({"run"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
           "parlai": frozenset({"train_model", "tm", "train", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web", "eval_model"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "sglang.bench_o", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server", "ts.llm_launcher")  # fmt: skip
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy", "trtllm-serve")
@@ -56,7 +58,7 @@ _ASSIGNED = regex(r"[A-Za-z_]\w*=")
 _BRINGS = frozenset({"install", "add", "build", "create", "pull", "remove", "logs", "apt", "apt-get"})
 MOST_BEFORE = 8  # words up to the project's own command
 _NO_PROGRAMS = frozenset({"pip", "venv", "ipykernel", "pytest", "http.server", "unittest", "build", "twine", "nltk.downloader",
-                          "spacy", "coverage", "pre_commit", "virtualenv", "ensurepip", "json.tool", "site"})  # fmt: skip
+                          "coverage", "pre_commit", "virtualenv", "ensurepip", "json.tool", "site"})  # fmt: skip
 _PYTHON = regex(r"i?python(?:3(?:\.\d+)?)?")
 # What hands a file that describes a job to a platform.
 SUBMITTERS = ("det e(?:xperiment)? create", "sky (?:jobs )?(?:launch|exec)", "dstack (?:apply|run)", "kubectl (?:apply|create)", "az ml job create")  # fmt: skip
@@ -272,7 +274,14 @@ def processes_of(tool: str, target: str, options: Mapping[str, str], variables: 
     for name in ("NPROC_PER_NODE", "NUM_GPUS", "NGPU", "NGPUS", "GPUS_PER_NODE", "GPU_NUM"):
         if tool in TOOLS and (count := as_count(variables.get(name))):
             return count
-    return visible_devices(variables.get("CUDA_VISIBLE_DEVICES"))
+    seen = visible_devices(variables.get("CUDA_VISIBLE_DEVICES"))
+    return _of_all_machines(variables) if seen is None and tool == "deepspeed" and "hostfile" not in options else seen
+
+
+def _of_all_machines(variables: Mapping[str, str]) -> int | None:
+    """Return the GPUs of one machine where a script counts those of all: DeepSpeed takes its machines from a list of hosts, of eight each as a rule."""
+    count = next((as_count(variables[name]) for name in _COUNTED_ON if name in variables), None)
+    return count if count is None or count <= USUAL_NODE else USUAL_NODE if count % USUAL_NODE == 0 else None
 
 
 def starts_several(tool: str, options: Mapping[str, str]) -> bool:

@@ -30,6 +30,7 @@ TRAINS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "ludwig": ("train", "experiment", "train_online", "auto_train", "kfold_cross_validate"),
     **dict.fromkeys(("skyrl", "skyrl_train"), ("BasePPOExp", "SFTTrainer")),
     "torchtitan": ("TrainingConfig", "JobConfig"),
+    "nemo_rl": ("sft_train", "dpo_train", "rm_train", "grpo_train", "async_grpo_train", "ppo_train", "async_ppo_train", "distillation_train"),
 })  # fmt: skip
 """By the library's import name: the last words of its calls that train."""
 

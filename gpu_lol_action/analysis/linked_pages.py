@@ -23,12 +23,18 @@ _LINK = regex(r"\]\((?:\./)?([\w./-]{1,200}\.(?:md|mdx|rst))(?:#[^)\s]{0,100})?\
 
 
 def documents_and_linked_pages(checkout: Checkout) -> tuple[list[Source], list[Source]]:
-    """Return the documents outside a documentation folder, and the pages inside it that the root's README links, in its order."""
+    """Return the documents outside a documentation folder, and the pages inside it that the root's README links, in its order.
+
+    Where the root has no README that of the documentation folder stands for it, as on a repository's page.
+    """
     documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))
     outside = [source for source in documents if not source.path.startswith(FOLDERS)]
     if len(outside) == len(documents):
         return outside, []
     readmes = [source for source in outside if source.depth == 0 and source.name.startswith("readme.")]
+    if not readmes:
+        instead = [s for s in documents if s.path.startswith(FOLDERS) and s.depth == 1 and s.name.startswith("readme.")]
+        outside, readmes = [*instead[:1], *outside], instead
     links = (link for readme in readmes[:1] for link in _LINK.findall(readme.text[:MAX_CHARACTERS]))
     inside = {source.path: source for source in documents if source.path.startswith(FOLDERS)}
     linked = dict.fromkeys(posixpath.normpath(link) for link in links)

@@ -101,6 +101,8 @@ _Words = tuple[tuple[re.Pattern[str], str], ...]
 _GENERIC = "stable-diffusion-v1-5/stable-diffusion-v1-5"
 # What most servers are tried with where nobody says a model: the smallest of a family that needs a whole card.
 _SERVED = "meta-llama/Llama-3.1-8B-Instruct"
+_RESTORED = "meta-llama/Llama-3.1-8B"
+_ANY_GPT = regex(r"GPT\w{0,40}Model\b")
 _PRESET_KEYS = frozenset({"model", "model_name", "model_id", "model_path", "name_or_path", "model_name_or_path"})
 _FOR_ANY = regex(r"(?:^|\.)AutoModel")
 _OF_MODELS = regex(r"\.models\.[a-z]\w{1,60}$")
@@ -162,7 +164,7 @@ def _of_code(checkout: Checkout, script: Source) -> Finding | None:
                 return made
         if (made := _derived(closure, words)) is not None:
             return made
-    for told in (_chats, _detects):
+    for told in (_chats, _detects, _of_nemo):
         if (found := next((found for source in closure if (found := told(source)) is not None), None)) is not None:
             return found
     for source in closure[:12]:
@@ -240,6 +242,19 @@ def _detects(source: Source) -> Finding | None:
     for call in source.code.calls_named("YOLO"):
         why = f"`{call.name[:60]}` is of the family of {_DETECTOR}"
         return Finding("model.family", _DETECTOR, why, Confidence.LOW, Evidence(source.path, call.line))
+    return None
+
+
+@remembered
+def _of_nemo(source: Source) -> Finding | None:
+    """Return what stands for the language model that a program of NeMo restores into its class for any (``load_from_nemo(GPTSFTModel, cfg, ...)``)."""
+    if source.code is None or not source.mentions("GPT") or not source.code.imported() & {"nemo", "nemo_aligner"}:
+        return None
+    for call in source.code.calls_named("load_from_nemo", "restore_from"):
+        named = [call.name, *(value.reference or "" for value in call.arguments[:1])]
+        if any(_ANY_GPT.search(name) for name in named):
+            why = f"`{call.name[:60]}` loads a language model that nothing names"
+            return Finding("model.family", _RESTORED, why, Confidence.LOW, Evidence(source.path, call.line))
     return None
 
 

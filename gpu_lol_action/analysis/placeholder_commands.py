@@ -26,6 +26,8 @@ _OPEN_CONFIG = regex(
 # A step beside the work, by the name of its program.
 STEP = regex(r"[/_\d](?:convert|merge|export|download|prepare|preprocess|split|extract|plot|visuali[sz]e)(?:[_.]|er\b)", re.IGNORECASE)  # fmt: skip
 MAX_STEPS = 40
+# `dir=$(pwd)`, before a path that leads from there.
+_OWN_PLACE = regex(r"^(?:`pwd`|\$\(pwd\)|\$\{?PWD\}?|\.)/")
 # Where projects put others' whose folder is empty in a plain clone.
 _OF_OTHERS = regex(r"(?:third_?party|3rd_?party|submodules?|externals?|extern)/")
 
@@ -79,7 +81,8 @@ def _is_of_the_larger_tree(checkout: Checkout, command: LaunchCommand) -> bool:
         return False
     own = [part for part in f"{command.evidence.path.rpartition('/')[0]}/{command.folder}".split("/") if part]
     is_at_root = command.is_documented and not command.folder and "/" not in command.target
-    return command.target.startswith("../" * (len(own) + 1)) or (is_at_root and bool(outer_packages(checkout)))
+    target = _OWN_PLACE.sub("", command.target)
+    return target.startswith("../" * (len(own) + 1)) or (is_at_root and bool(outer_packages(checkout)))
 
 
 def is_of_submodule(checkout: Checkout, command: LaunchCommand) -> bool:

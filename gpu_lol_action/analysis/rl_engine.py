@@ -26,6 +26,7 @@ _ON = frozenset({"true", "1", "yes", "on"})
 _VERL_SHARE, _TRL_SHARE, _OPENRLHF_SHARE = "0.5", "0.3", "0.95"
 _TRL_GROUP = "8"
 _SLIME_SHARE = "0.8"
+_NEMO_RL_SHARE = "0.6"
 
 
 @record(frozen=True, slots=True)
@@ -65,7 +66,14 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None or run.behavior is not Behavior.TRAINS:
         return []
     said = said_of(checkout, run)
-    facts = _of_verl(said) or _of_slime(said) or _of_openrlhf(said) or _of_oat(said) or [*_of_trl(said), *_of_swift(said)]
+    facts = (
+        _of_verl(said)
+        or _of_nemo_rl(said)
+        or _of_slime(said)
+        or _of_openrlhf(said)
+        or _of_oat(said)
+        or [*_of_trl(said), *_of_swift(said)]
+    )
     return _findings(facts, run.evidence)
 
 
@@ -102,6 +110,27 @@ def _of_verl(said: Said) -> list[tuple[str, str, str]]:
         model = said.text("critic_model_path", default="same")
         found.append((CRITIC, model, "PPO trains a critic beside the actor"))
     return found
+
+
+def _of_nemo_rl(said: Said) -> list[tuple[str, str, str]]:
+    """Return NeMo-RL's engine: ``policy.generation.colocated`` says whose cards it has; trainer and engine leave shared ones to each other."""
+    generation = "policy_generation_"
+    backend = said.text(f"{generation}backend").lower()
+    if backend not in {"vllm", "sglang"} or not said.has(f"{generation}colocated_"):
+        return []
+    if not said.is_on(f"{generation}colocated_enabled"):
+        return [(FIELD, "separate", "`policy.generation.colocated` is off: the engine has cards of its own")]
+    cfg = f"{generation}{backend}_cfg_"
+    share = _share(said.text(f"{cfg}gpu_memory_utilization", f"{cfg}mem_fraction_static", default=_NEMO_RL_SHARE))
+    return [
+        (FIELD, "colocated", "`policy.generation.colocated`: trainer and engine take turns on the same cards"),
+        (SHARE, share, f"the engine's share of a card is {share}"),
+        (PARTS, _whole(said.text(f"{cfg}tensor_parallel_size", default="1")), "`tensor_parallel_size` of the engine"),
+        (SLEEPS, "yes", "the engine sleeps while the trainer works"),
+        (MOVED, "yes", "the trainer waits in main memory while the engine generates"),
+        (GROUP, _whole(said.text("grpo_num_generations_per_prompt")), "`num_generations_per_prompt`"),
+        (TEACHER, said.text("teacher_model_name"), "`teacher.model_name` is what it learns from"),
+    ]
 
 
 def _of_openrlhf(said: Said) -> list[tuple[str, str, str]]:

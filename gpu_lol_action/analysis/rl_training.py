@@ -4,7 +4,7 @@ verl's ``train_batch_size`` is what a step learns from, over many passes; a pass
 samples, or ``ppo_max_token_len_per_gpu`` tokens where batches are dynamic. Its FSDP workers keep 32-bit weights, compute at 16 bit
 and divide everything; ``param_offload`` and ``optimizer_offload`` move these away while the engine generates and back for each step.
 Where padding is removed, a batch has the tokens of its answers, which end where they end: half of the limit is taken.
-OpenRLHF and slime have batches of tokens, too.
+OpenRLHF and slime have batches of tokens, too. NeMo-RL's workers divide with FSDP where Megatron-Core is off.
 """
 
 from __future__ import annotations
@@ -33,12 +33,24 @@ def with_rl_words(checkout: Checkout, run: Run, found: list[Finding | None]) -> 
     said = said_of(checkout, run)
     if is_verl(said):
         return _verls(said, run, kept)
+    if said.is_on("policy_dtensor_cfg_enabled") and not said.is_on("policy_megatron_cfg_enabled"):
+        return [*(f for f in kept if f.field != "training.sharding"), *_of_dtensor(said, run)]
     if said.text("rlhf_type"):
         # ms-swift's `offload_optimizer` moves it while the engine generates; it comes back for the step.
         kept = [f for f in kept if f.field != "training.offload" or _SWIFTS_MOVE not in f.why]
     dynamic = said.is_on("dynamic_batch_enable", "train_dynamic_batch_enable", "use_dynamic_batch_size")
     tokens = as_number(said.text("max_tokens_per_gpu", "train_max_tokens_per_gpu", "train_max_tokens_per_gpu_enable"))
     return [*kept, _tokens(run, str(tokens))] if dynamic and tokens else kept
+
+
+def _of_dtensor(said: Said, run: Run) -> list[Finding]:
+    """Return how NeMo-RL's own workers divide a model: weights of 32 bit, gradients and optimizer over all cards (FSDP2)."""
+    why = "`policy.dtensor_cfg` divides weights, gradients and optimizer"
+    found = [Finding("training.sharding", "fsdp", why, Confidence.HIGH, run.evidence)]
+    if said.is_on("policy_dtensor_cfg_cpu_offload"):
+        why = "`policy.dtensor_cfg.cpu_offload` keeps weights and optimizer in main memory"
+        found.append(Finding("training.offload", "parameters", why, Confidence.HIGH, run.evidence))
+    return found
 
 
 def _verls(said: Said, run: Run, kept: list[Finding]) -> list[Finding]:

@@ -28,7 +28,9 @@ class Levels:
 
 
 def levels_of(checkout: Checkout) -> Levels:
-    """Return how files count; a package is the project's own where it is the only one."""
+    """Return how files count; a package is the project's own where it is the only one, and the root no package itself."""
+    if checkout.find("__init__.py") is not None:
+        return Levels(frozenset())
     paths = [source.path.removeprefix("src/") for source in checkout.of(Form.PYTHON)]
     tops = {path.split("/")[0] for path in paths if "/" in path}
     tops = {top for top in tops if top.isidentifier()}  # `net-2.5/__init__.py` can be imported by nobody

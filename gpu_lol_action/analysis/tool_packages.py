@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_names import package_of
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.research_tools import RESEARCH_TOOLS
+from gpu_lol_action.analysis.spacy_training import spacy_packages
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -20,7 +22,7 @@ _TOOLS = {
     "deepspeed": "deepspeed", "accelerate": "accelerate", "streamlit": "streamlit", "gradio": "gradio", "chainlit": "chainlit",
     "autotrain": "autotrain-advanced", "composer": "mosaicml", "colossalai": "colossalai", "horovodrun": "horovod",
     "fairseq-train": "fairseq", "fairseq-hydra-train": "fairseq", "fairseq-generate": "fairseq", "fairseq-interactive": "fairseq", "ns-train": "nerfstudio", "oumi": "oumi",
-    "megatron": "ms-swift", "openrlhf": "openrlhf", "unsloth": "unsloth", "mim": "openmim", "parlai": "parlai", "lm_eval": "lm-eval", "lm-eval": "lm-eval", "lerobot-train": "lerobot", "nequip-train": "nequip", "trtllm-serve": "tensorrt-llm", "mistral-chat": "mistral-inference",
+    "megatron": "ms-swift", "openrlhf": "openrlhf", "unsloth": "unsloth", "mim": "openmim", "parlai": "parlai", "lm_eval": "lm-eval", "lm-eval": "lm-eval", "lerobot-train": "lerobot", "nequip-train": "nequip", "trtllm-serve": "tensorrt-llm", "spacy": "spacy", "mistral-chat": "mistral-inference",
     **RESEARCH_TOOLS,
 }  # fmt: skip
 # Words that only one trainer's configuration has, all of them together.
@@ -48,7 +50,7 @@ _OPTIONS = {"deepspeed": "deepspeed", "use_deepspeed": "deepspeed", "deepspeed_c
 # What accelerate is told to start its processes by.
 _BY_DEEPSPEED = regex(r"(?m)^distributed_type:\s{0,4}[\"']?DEEPSPEED\b")
 # The engine that samples answers in reinforcement learning is named by an option, and imported by its library alone.
-_ENGINE = "rollout.name"
+_ENGINE = ("rollout.name", "policy.generation.backend")
 _ENGINES = {"vllm": "vllm", "sglang": "sglang[all]"}
 
 
@@ -111,17 +113,26 @@ def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
                 f"`{run.command.tool} -m {run.command.target}` starts the run and no list names it",
                 run.evidence,
             )
+    for package, why in spacy_packages(run):
+        yield package, why, run.evidence
     for package, word in _of_a_missing_program(run):
         yield package, f"`{word}` starts the run and no list names it", run.evidence
     for option, package in _OPTIONS.items():
         if option in run.options:
             yield package, f"`--{option}` is given and no list names it", run.evidence
-    for option, value in run.options.items():
-        engine = _ENGINES.get(value.strip("\"'")) if option.endswith(_ENGINE) else None
-        if engine is not None:
-            yield engine, f"`{option}={value}` samples with it and no list names it", run.evidence
+    yield from _engines(run)
     for source in run.configs:
         yield from _configured(source, is_alone=run.script is None)
+
+
+def _engines(run: Run) -> Iterator[tuple[str, str, Evidence]]:
+    """Yield the engines that options and configurations say answers are sampled with."""
+    said = [(option, value, run.evidence) for option, value in run.options.items()]
+    said += [(each.path, each.text, each.evidence) for source in run.configs for each in read_settings(source)]
+    for name, value, where in said:
+        engine = _ENGINES.get(value.strip("\"'")) if name.endswith(_ENGINE) else None
+        if engine is not None:
+            yield engine, f"`{name}={value[:80]}` samples with it and no list names it", where
 
 
 def _configured(source: Source, *, is_alone: bool) -> Iterator[tuple[str, str, Evidence]]:

@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import fold_key, read_settings
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.hosting_files import TRUSS, truss_wish
+from gpu_lol_action.analysis.monai_bundles import bundle_configs
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
@@ -84,6 +85,8 @@ class TrainingConfig:
 def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
     """Return the configurations of a folder without programs, shallow ones first; none where there is a program."""
     programs = checkout.of(Form.PYTHON, Form.NOTEBOOK)
+    if bundled := bundle_configs(checkout):
+        return tuple(_bundle_config(source) for source in bundled)
     served = tuple(
         config
         for source in checkout.of(Form.YAML)
@@ -103,6 +106,11 @@ def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
     if not found and not checkout.of(Form.SHELL):
         found = [config for source in checkout.of(Form.YAML) if (config := _launcher_config(source)) is not None]
     return tuple(found[:MAX_CONFIGS])
+
+
+def _bundle_config(source: Source) -> TrainingConfig:
+    does = Behavior.TRAINS if source.name.startswith("train") else Behavior.INFERS
+    return TrainingConfig(source, does, Evidence(source.path, 1), names_model=True)
 
 
 def _served_config(source: Source, *, is_alone: bool) -> TrainingConfig | None:

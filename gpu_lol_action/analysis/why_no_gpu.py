@@ -31,6 +31,7 @@ from gpu_lol_action.analysis.ray_orders import orders_a_card
 from gpu_lol_action.analysis.required_without import few_import, required_without
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.silent_readme import silent_readme
+from gpu_lol_action.analysis.spacy_training import stays_on_cores
 from gpu_lol_action.analysis.switched_off import why_left_off
 
 
@@ -43,7 +44,7 @@ def why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
     if told is not None:
         return told
     # Of a program that is not here nobody can say that it stays on the CPU.
-    is_away = run is not None and run.command is not None and run.script is None and run.behavior is Behavior.TRAINS
+    is_away = run is not None and run.script is None and run.behavior is Behavior.TRAINS
     if not is_away and not touches_a_device(checkout):
         return "no program names a device or a GPU's share of the work: everything stays on the CPU"
     return None
@@ -79,6 +80,8 @@ def _of_the_run(checkout: Checkout, run: Run | None) -> str | None:
     """Return that what is started leaves a card off, or learns what cores do as well."""
     if run is None:
         return None
+    if stays_on_cores(run):
+        return "`spacy train` computes on the cores unless it is told a card, and no transformer asks for one"
     if (left_off := why_left_off(checkout, run)) is not None:
         return left_off
     if leaves_card_off(checkout, run):

@@ -17,15 +17,15 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FAULTS = (yaml.YAMLError, RecursionError, ValueError, OverflowError)  # the last two: escapes such as "\\UFFFFFFFF"
 
 
-def yaml_settings(source: Source) -> Iterator[Setting]:
-    """Yield the settings of a YAML file in its order; a fault, and what is nested too deeply, is noted and ends them."""
+def yaml_settings(source: Source, longest: int = 300) -> Iterator[Setting]:
+    """Yield the settings of a YAML file in its order, texts cut at ``longest``; a fault, and what is nested too deeply, is noted and ends them."""
     stack: list[_Level] = []
     try:
         for event in yaml.parse(source.text, Loader=_LOADER):
             if len(stack) > MAX_DEPTH:  # and the scanner's work grows with the square of the depth
                 source.effort.failures.setdefault(source.path, TOO_DEEP)
                 return
-            yield from _step(event, stack, source)
+            yield from _step(event, stack, source, longest)
     except _FAULTS:
         source.effort.failures.setdefault(source.path, BROKEN)
 
@@ -39,7 +39,7 @@ class _Level:
     key: str | None = None
 
 
-def _step(event: yaml.Event, stack: list[_Level], source: Source) -> Iterator[Setting]:
+def _step(event: yaml.Event, stack: list[_Level], source: Source, longest: int) -> Iterator[Setting]:
     if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
         path = _path(stack)
         _advance(stack)
@@ -58,7 +58,7 @@ def _step(event: yaml.Event, stack: list[_Level], source: Source) -> Iterator[Se
         key = path.rpartition(".")[2]
         line = event.start_mark.line + 1 if event.start_mark else 0
         if event.value and str(event.value).lower() not in {"null", "~"}:
-            yield Setting(key, path, str(event.value)[:300], Evidence(source.path, line))
+            yield Setting(key, path, str(event.value)[:longest], Evidence(source.path, line))
         _advance(stack)
 
 

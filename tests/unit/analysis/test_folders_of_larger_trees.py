@@ -9,6 +9,7 @@ import pytest
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.run_levels import levels_of
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.spec import WorkloadType
 
@@ -165,3 +166,44 @@ def test_a_folder_of_a_training_s_configurations_is_that_training(
 )
 def test_settings_of_something_else_train_nothing(checkout: Build, files: Mapping[str, str]) -> None:
     assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.CPU_ONLY
+
+
+SCRIPT = "#!/bin/bash\ndir=`pwd`\nNUM_GPUS={gpus}\ndeepspeed {own}/{up}pretrain_gpt.py --num-layers 12 --hidden-size 768 --num-attention-heads 12 --micro-batch-size 1 --seq-length 1024 --fp16\n"
+ANALYZES = "import torch\nimport deepspeed\nif __name__ == '__main__':\n    analyze(torch.zeros(1).cuda())\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "up", "is_meant"),
+    [
+        ("${dir}", "../../../", True),
+        ("$(pwd)", "../../../", True),
+        ("$PWD", "../../../../", True),
+        ("${dir}", "../", False),  # it would lie in the checkout
+    ],
+)
+def test_a_path_that_starts_where_the_script_is_called_leads_out_of_the_checkout(
+    checkout: Build, own: str, up: str, *, is_meant: bool
+) -> None:
+    text = SCRIPT.format(own=own, up=up, gpus=8)
+    run = primary_run(checkout({"gpt/pretrain/pretrain_small.sh": text, "analyze.py": ANALYZES}))
+    target = run.command.target if run is not None and run.command is not None else ""
+    assert target.endswith("pretrain_gpt.py") is is_meant
+
+
+@pytest.mark.parametrize(("gpus", "count"), [("2", 2), ("8", 8), ("128", 8), ("20", None), ("$N", None)])
+def test_deepspeed_takes_of_all_cards_that_a_script_counts_those_of_a_machine(
+    checkout: Build, gpus: str, count: int | None
+) -> None:
+    tree = checkout({"pretrain_small.sh": SCRIPT.format(own="..", up="../", gpus=gpus)})
+    run = primary_run(tree)
+    assert run is not None
+    assert run.command is not None
+    assert run.command.processes == count
+
+
+@pytest.mark.parametrize(("more", "is_near"), [({}, True), ({"__init__.py": ""}, False)])
+def test_a_package_within_a_package_is_not_the_project_s_own(
+    checkout: Build, more: dict[str, str], *, is_near: bool
+) -> None:
+    levels = levels_of(checkout({"part/__init__.py": "", "part/train.py": "", **more}))
+    assert (levels.of("part/train.py") == 0) is is_near

@@ -182,3 +182,31 @@ def test_a_library_s_function_for_an_encoder_names_it(checkout):
     # TensorFlow keeps the scores of attention: 12 layers x 12 heads x 512 x 512 of each of 32 samples.
     assert values["training.attention"] == "kept"
     assert (found.spec.hardware.vram_required_gb or 0) >= 24
+
+
+RESTORES = """from {library}.utils import load_from_nemo
+from nemo.core.config import hydra_runner
+
+@hydra_runner(config_path="conf", config_name="gpt_sft")
+def main(cfg):
+    model = load_from_nemo({kind}, cfg, trainer, restore_path=cfg.model.restore_from_path)
+    SupervisedTrainer(cfg=cfg, model=model).fit()
+
+if __name__ == "__main__":
+    main()
+"""
+CONF = "trainer:\n  devices: 8\n  precision: bf16\nmodel:\n  restore_from_path: ???\n  micro_batch_size: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("library", "kind", "is_language_model"),
+    [("nemo_aligner", "GPTSFTModel", True), ("nemo_aligner", "ImagenModel", False), ("ours", "GPTSFTModel", True)],
+)
+def test_what_nemo_restores_from_the_reader_s_weights(
+    checkout: Build, library: str, kind: str, *, is_language_model: bool
+) -> None:
+    program = RESTORES.format(library=library, kind=kind)
+    found = analyze(checkout({"train_gpt_sft.py": program, "conf/gpt_sft.yaml": CONF}))
+    families = [finding.value for finding in found.findings if finding.field == "model.family"]
+    assert families == (["meta-llama/Llama-3.1-8B"] if is_language_model else [])
+    assert found.spec.hardware.gpu_count == 8

@@ -31,3 +31,18 @@ def test_the_number_that_trains_stands_under_the_key_above(other: str) -> None:
 def test_what_is_no_such_pair_is_left_as_it_is(text: str) -> None:
     assert {text for text, _ in said(text, "batch_size")} <= {"3"}
     assert said(text, "data") == said(text, "other") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rank"),
+    [
+        ("model:\n  lora:\n    enabled: false\n    rank: 8\n", []),
+        ("model:\n  lora:\n    enabled: False\n    inner:\n      rank: 8\n", []),
+        ("model:\n  lora:\n    enabled: true\n    rank: 8\n", [("8", 4)]),
+        ("model:\n  lora:\n    rank: 8\n  other:\n    enabled: false\n", [("8", 3)]),
+        ("enabled: false\nrank: 8\n", [("8", 2)]),  # of the whole file it says nothing
+        ("parts:\n  - enabled: false\n    rank: 8\n  - enabled: true\n    rank: 4\n", [("8", 3), ("4", 5)]),
+    ],
+)
+def test_what_a_section_says_that_is_off_does_not_hold(text: str, rank: list[tuple[str, int]]) -> None:
+    assert said(text, "rank") == rank

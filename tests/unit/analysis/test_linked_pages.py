@@ -67,3 +67,11 @@ def test_a_short_page_that_only_hands_on_leads_to_the_next(
     run = primary_run(tree)
     assert run is not None
     assert (run.evidence.path == "docs/small.md") is is_followed
+
+
+def test_where_the_root_has_no_readme_that_of_the_documentation_folder_stands_for_it(checkout: Build) -> None:
+    tree = checkout({"docs/README.md": PAGE.format("small"), **FILES})
+    outside, linked = documents_and_linked_pages(tree)
+
+    assert [source.path for source in outside] == ["docs/README.md"]
+    assert linked == []

@@ -283,3 +283,64 @@ def test_skyrls_engines_lie_beside_the_policy_or_on_its_cards(checkout: Build, m
         "trainer.placement.policy_num_gpus_per_node=4 generator.inference_engine.tensor_parallel_size=2 "
     )
     assert said(analyze(checkout({"run.sh": f"{command}{more}\n"})), "hardware.gpu_count") == cards
+
+
+NEMO_RL = """import os
+from nemo_rl.algorithms.grpo import grpo_train, setup
+
+def main(args):
+    if not args.config:
+        args.config = os.path.join(os.path.dirname(__file__), "configs", "grpo.yaml")
+    grpo_train(*setup(load_config(args.config)))
+
+if __name__ == "__main__":
+    main(parse_args())
+"""
+POLICY = """grpo:
+  num_generations_per_prompt: 16
+policy:
+  model_name: Qwen/Qwen2.5-1.5B
+  train_micro_batch_size: 4
+  max_total_sequence_length: 512
+  precision: bfloat16
+  dtensor_cfg:
+    enabled: true
+    cpu_offload: {moved}
+  megatron_cfg:
+    enabled: false
+    tensor_model_parallel_size: 4
+  generation:
+    backend: vllm
+    vllm_cfg:
+      tensor_parallel_size: 1
+      gpu_memory_utilization: 0.6
+    colocated:
+      enabled: {together}
+cluster:
+  gpus_per_node: 2
+  num_nodes: 1
+"""
+
+
+@pytest.mark.parametrize(("together", "engine"), [("true", "colocated"), ("false", "separate")])
+def test_nemo_rl_says_whose_cards_its_engine_has(checkout: Build, together: str, engine: str) -> None:
+    policy = POLICY.format(together=together, moved="false")
+    found = analyze(checkout({"run_grpo.py": NEMO_RL, "configs/grpo.yaml": policy}))
+
+    assert (found.spec.meta.workload_type.value, found.spec.hardware.gpu_count) == ("training", 2)
+    assert (said(found, "rl.engine"), said(found, "training.sharding")) == (engine, "fsdp")
+    assert said(found, "rl.engine_share") == ("0.6" if engine == "colocated" else None)
+    assert said(found, "training.tensor_parallel") is None  # its section says that it is off
+    assert "vllm" in found.spec.dependencies.requirements
+
+
+def test_nemo_rl_moves_what_it_is_told_to(checkout: Build) -> None:
+    policy = POLICY.format(together="true", moved="true")
+    found = analyze(checkout({"run_grpo.py": NEMO_RL, "configs/grpo.yaml": policy}))
+    assert said(found, "training.offload") == "parameters"
+
+
+def test_a_distillation_has_its_teacher_beside_it(checkout: Build) -> None:
+    policy = f"{POLICY.format(together='true', moved='false')}teacher:\n  model_name: Qwen/Qwen3-4B\n"
+    found = analyze(checkout({"run_grpo.py": NEMO_RL, "configs/grpo.yaml": policy}))
+    assert said(found, "rl.teacher") == "Qwen/Qwen3-4B"
