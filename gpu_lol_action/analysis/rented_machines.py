@@ -123,11 +123,7 @@ def _of_orders(orders: list[ModalOrder], *, trains: bool) -> Wish | None:
 
 def rented_packages(checkout: Checkout, run: Run | None) -> list[Declared]:
     """Return what the images of the program that is started, or of the programs at the root, install."""
-    return [
-        item
-        for source in _programs(checkout, run)
-        for item in (*modal_packages(source), *beam_packages(source))
-    ]
+    return [item for source in _programs(checkout, run) for item in (*modal_packages(source), *beam_packages(source))]
 
 
 def _programs(checkout: Checkout, run: Run | None) -> list[Source]:
