@@ -30,7 +30,7 @@ TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swi
     "text-generation-launcher", "xtuner", "lmdeploy", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "fairseq-interactive", "ns-train", "mistral-chat", "lm_eval", "lm-eval",
     "megatron", "caffe", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", *RESEARCH_TOOLS})  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
-_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout", "export"}), "megatron": frozenset({"sft", "pt", "rlhf", "export"}), "caffe": frozenset({"train"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
+_VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout", "export"}), "megatron": frozenset({"sft", "pt", "rlhf", "export"}), "caffe": frozenset({"train"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}), "ludwig": frozenset({"train", "experiment", "predict", "evaluate", "forecast"}),
           "parlai": frozenset({"train_model", "tm", "train", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web", "eval_model"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "sglang.bench_o", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server")  # fmt: skip
 SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy", "trtllm-serve")
