@@ -37,11 +37,9 @@ SERVING_TARGET = regex(
 )
 
 # Sub-commands of tools that train whatever else their words say: what is learnt from preferences is written first, too.
-_TRAINING_VERBS = frozenset(
-    {"sft", "pt", "rlhf", "dpo", "kto", "orpo", "cpo", "grpo", "gkd", "reward", "train", "pretrain", "finetune"}
-)
+_TRAINING_VERBS = frozenset({"sft", "pt", "rlhf", "dpo", "kto", "orpo", "cpo", "grpo", "gkd", "reward", "train", "pretrain", "finetune", "experiment"})  # fmt: skip
 _TRAINS_UNTOLD = frozenset({"mmf_run", "catalyst-dl"})  # unless it is told to measure or to predict
-_OF_VERBS = frozenset({"swift", "megatron", "trl", "llamafactory-cli", "axolotl", "litgpt", "xtuner"})
+_OF_VERBS = frozenset({"swift", "megatron", "trl", "llamafactory-cli", "axolotl", "litgpt", "xtuner", "ludwig"})
 # What a library's module does, by its last word, where the library is not here.
 _MODULE_TRAINS = regex(
     r"(?:^|_)(?:train|trainer|pre_?train|fine_?tune|finetuning|sft|dpo|kto|orpo|grpo|ppo|dapo|rloo|rm|reward|distill)(?:_|$)"

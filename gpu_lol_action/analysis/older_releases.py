@@ -53,6 +53,20 @@ _GONE: tuple[tuple[str, str, re.Pattern[str], tuple[int, int]], ...] = (
 )  # fmt: skip
 _OPTIONS = {"evaluation_strategy": ("transformers", (4, 46))}
 _OF_MMCV = regex(r"mmcv\s?[<>]")
+# The first release of each that asks for MMCV 2.
+_OF_MMCV_1 = {
+    "mmdet": "3",
+    "mmsegmentation": "1",
+    "mmdet3d": "1.1",
+    "mmpose": "1",
+    "mmocr": "1",
+    "mmaction2": "1",
+    "mmrotate": "1",
+}
+# Of that time's, what loads MMCV's operators as it is imported.
+_LOADS_OPERATORS = frozenset(
+    {"mmdet", "mmdet3d", "mmsegmentation", "mmpose", "mmocr", "mmrotate", "mmtrack", "mmedit", "mmgen"}
+)
 _SAME = MappingProxyType({"mmcv-full": "mmcv", "lightning": "pytorch-lightning"})
 _ROWS = frozenset(name for name, *_ in _GONE)
 
@@ -70,7 +84,15 @@ def with_older_releases(checkout: Checkout, run: Run | None, findings: Sequence[
     bounded = [
         _bounded(each, wanted[each], found[wanted[each]]) if wanted.get(each) in found else each for each in findings
     ]
-    if "mmcv" not in found or not any("mmcv.ops" in source.text for source in _sources(checkout, run)):
+    names = {package_name(each.value) for each in findings if each.field == "dependencies.requirements"}
+    is_called = names & _LOADS_OPERATORS or any("mmcv.ops" in source.text for source in _sources(checkout, run))
+    if "mmcv" not in found:
+        return bounded
+    bounded = [
+        replace(each, value=f"{each.value}<{_OF_MMCV_1[each.value]}") if each.value in _OF_MMCV_1 else each
+        for each in bounded
+    ]
+    if not is_called:
         return bounded
     # Before 2 its operators were in a build of another name.
     return [

@@ -5,8 +5,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
+from gpu_lol_action.analysis.behind_libraries import behind_libraries
+from gpu_lol_action.analysis.called_tools import called_packages
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.cython_extensions import build_findings
 from gpu_lol_action.analysis.dependency_lists import lists_of, near_folders
@@ -17,11 +20,13 @@ from gpu_lol_action.analysis.installable_names import meant
 from gpu_lol_action.analysis.jit_extensions import ninja_finding
 from gpu_lol_action.analysis.local_projects import setup_findings
 from gpu_lol_action.analysis.older_releases import with_older_releases
+from gpu_lol_action.analysis.openmmlab_configs import openmmlab_packages
 from gpu_lol_action.analysis.package_files import Declared, package_name, unique
 from gpu_lol_action.analysis.package_indexes import index_findings
 from gpu_lol_action.analysis.paired_releases import with_paired_releases
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_version import KNOWN, python_wishes
+from gpu_lol_action.analysis.rl_packages import rl_packages
 from gpu_lol_action.analysis.runs import further_runs, primary_run
 from gpu_lol_action.analysis.silent_packages import silent_packages
 from gpu_lol_action.analysis.system_packages import system_findings
@@ -69,11 +74,15 @@ def detect(checkout: Checkout) -> list[Finding]:
     has_list = has_list or _is_told_whole(checkout, run)
     own = own_names(checkout)
     found += imported_packages(checkout, run, declared, own, has_list=has_list)
-    known = {package_name(f.value) for f in found if f.field == "dependencies.requirements"}
+    known = set(_names(found))
     # A list that does not count for the run may still tell the version.
     found += [replace(f, value=optional.get(package_name(f.value), f.value)) for f in tool_packages(run, known, own)]
-    known |= {package_name(f.value) for f in found if f.field == "dependencies.requirements"}
+    known |= _names(found)
     found += starting_packages(further_runs(checkout), known, own)
+    known |= _names(found)
+    asked = _asked_for(checkout, run, known, own, has_list=has_list)
+    found += [replace(f, value=optional.get(package_name(f.value), f.value)) for f in asked]
+    known |= _names(found)
     found += [*ninja_finding(checkout, run, known), *build_findings(checkout, run, known)]
     found += silent_packages(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"], own)
     found = with_older_keras(checkout, run, with_tensorflow_one(checkout, run, found))
@@ -90,6 +99,27 @@ def detect(checkout: Checkout) -> list[Finding]:
         why = f"no list names these imports and no package of that name is known, so they are not installed: {shown}{more}"
         found.append(Finding("not_understood", "imports", why, Confidence.MEDIUM, unknown[0][1]))
     return found
+
+
+def _names(found: Sequence[Finding]) -> frozenset[str]:
+    return frozenset(package_name(f.value) for f in found if f.field == "dependencies.requirements")
+
+
+def _asked_for(
+    checkout: Checkout, run: Run | None, known: AbstractSet[str], own: AbstractSet[str], *, has_list: bool
+) -> list[Finding]:
+    """Return what nobody imports here: of the run's configuration, of tools called beside it, and what libraries load by themselves."""
+    found: dict[str, Finding] = {}
+    # Of scripts without a list each is as good as the first: whoever starts another finds its engine installed.
+    runs = [run, *(further_runs(checkout) if not has_list else ())]
+    for finding in (
+        *(item for each in runs for item in rl_packages(checkout, each, known, own)),
+        *called_packages(checkout, run, known, own, has_list=has_list),
+        *behind_libraries(checkout, run, known, own),
+        *(item for item in openmmlab_packages(checkout, run) if item.value not in known and item.value not in own),
+    ):
+        found.setdefault(package_name(finding.value), finding)
+    return list(found.values())
 
 
 def _speaks(item: Declared, run: Run | None) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from gpu_lol_action.analysis.beam_images import beam_packages
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cluster_orders import CLUSTER, cluster_wish, tells_of_training
@@ -122,7 +123,7 @@ def _of_orders(orders: list[ModalOrder], *, trains: bool) -> Wish | None:
 
 def rented_packages(checkout: Checkout, run: Run | None) -> list[Declared]:
     """Return what the images of the program that is started, or of the programs at the root, install."""
-    return [item for source in _programs(checkout, run) for item in modal_packages(source)]
+    return [item for source in _programs(checkout, run) for item in (*modal_packages(source), *beam_packages(source))]
 
 
 def _programs(checkout: Checkout, run: Run | None) -> list[Source]:

@@ -164,7 +164,8 @@ def _of_openrlhf(said: Said) -> list[tuple[str, str, str]]:
 
 def is_slime(said: Said) -> bool:
     """Whether the run is configured in slime's words; its supervised fine-tuning has no engine (``--debug-train-only``)."""
-    return "actor_num_gpus_per_node" in said.texts and said.has("rollout_")
+    is_openrlhf = "vllm_num_engines" in said.texts  # which names its parts by dots, to the same words
+    return "actor_num_gpus_per_node" in said.texts and said.has("rollout_") and not is_openrlhf
 
 
 def _of_slime(said: Said) -> list[tuple[str, str, str]]:

@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_names import package_of
 from gpu_lol_action.analysis.launch_commands import LaunchCommand
+from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.research_tools import RESEARCH_TOOLS
 from gpu_lol_action.analysis.spacy_training import spacy_packages
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -25,6 +26,8 @@ _TOOLS = {
     "megatron": "ms-swift", "openrlhf": "openrlhf", "unsloth": "unsloth", "mim": "openmim", "parlai": "parlai", "lm_eval": "lm-eval", "lm-eval": "lm-eval", "lerobot-train": "lerobot", "nequip-train": "nequip", "trtllm-serve": "tensorrt-llm", "spacy": "spacy", "mistral-chat": "mistral-inference",
     **RESEARCH_TOOLS,
 }  # fmt: skip
+# What a tool needs and leaves to its user: ms-swift's Megatron.
+_BESIDE = {"megatron": ("megatron-core",)}
 # Words that only one trainer's configuration has, all of them together.
 _OF_TRL = (
     "model_name_or_path:",
@@ -42,13 +45,20 @@ _CONFIGURATIONS = (
     (("!new:speechbrain.",), "speechbrain"),
     (("distributed_world_size:", "max_update:", "_name:"), "fairseq"),
     (("compute_environment:", "distributed_type:", "num_processes:"), "accelerate"),
+    (("trainer_type:", "model_max_length:", "model_name:"), "oumi"),
     (_OF_TRL, "trl"),
 )
 # DeepSpeed's own configuration is handed on by whatever trainer: `deepspeed: examples/deepspeed/ds_z3_config.json`.
 _HANDED_TO_DEEPSPEED = regex(r"(?m)^deepspeed:[ \t]{0,4}[\"']?[\w./-]{1,200}\.json\b")
-_OPTIONS = {"deepspeed": "deepspeed", "use_deepspeed": "deepspeed", "deepspeed_config_file": "deepspeed"}
-# What accelerate is told to start its processes by.
-_BY_DEEPSPEED = regex(r"(?m)^distributed_type:\s{0,4}[\"']?DEEPSPEED\b")
+# timm's programs take NVIDIA's mixed precision where they are told to, and import it only if it is there.
+_OPTIONS = {
+    "deepspeed": "deepspeed",
+    "use_deepspeed": "deepspeed",
+    "deepspeed_config_file": "deepspeed",
+    "apex_amp": "apex",
+}
+# What accelerate, and what Oumi, is told to start its processes by.
+_BY_DEEPSPEED = regex(r"(?m)^distributed_type:\s{0,4}[\"']?DEEPSPEED\b|^\s{1,8}enable_deepspeed:\s{0,4}[Tt]rue\b")
 # The engine that samples answers in reinforcement learning is named by an option, and imported by its library alone.
 _ENGINE = ("rollout.name", "policy.generation.backend")
 _ENGINES = {"vllm": "vllm", "sglang": "sglang[all]"}
@@ -58,7 +68,7 @@ def tool_packages(run: Run | None, known: AbstractSet[str], own: AbstractSet[str
     """Return the packages that the run's command and configuration need besides ``known`` ones and the checkout's ``own``."""
     found: dict[str, Finding] = {}
     for package, why, where in _needed(run) if run is not None else ():
-        if package.partition("[")[0] not in known and package not in own:
+        if package_name(package) not in known and package not in own:
             finding = Finding("dependencies.requirements", package, why, Confidence.MEDIUM, where)
             found.setdefault(package, finding)
     return list(found.values())
@@ -104,7 +114,8 @@ def _takes_modules(command: LaunchCommand) -> bool:
 
 def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
     if run.command is not None and run.command.tool in _TOOLS:
-        yield _TOOLS[run.command.tool], f"`{run.command.tool}` starts the run and no list names it", run.evidence
+        for package in (_TOOLS[run.command.tool], *_BESIDE.get(run.command.tool, ())):
+            yield package, f"`{run.command.tool}` starts the run and no list names it", run.evidence
     if run.command is not None and run.script is None and _takes_modules(run.command) and "." in run.command.target:
         package = None if run.command.target.endswith(".py") else package_of(run.command.target)
         if package is not None:
@@ -119,7 +130,8 @@ def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
         yield package, f"`{word}` starts the run and no list names it", run.evidence
     for option, package in _OPTIONS.items():
         if option in run.options:
-            yield package, f"`--{option}` is given and no list names it", run.evidence
+            requirement = package_of(package) or package
+            yield requirement, f"`--{option}` is given and no list names it", run.evidence
     yield from _engines(run)
     for source in run.configs:
         yield from _configured(source, is_alone=run.script is None)

@@ -80,6 +80,29 @@ def test_a_common_word_is_a_package_by_what_is_taken_from_it(
 
 
 @pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("from lingua import LanguageDetectorBuilder", ["lingua-language-detector"]),
+        ("from lingua.args import dataclass_from_dict", []),  # a collection's own, of the same name
+        ("from baselines.common.vec_env import VecEnv", ["git+https://github.com/openai/baselines.git"]),
+        ("from baselines.recipes import utils", []),
+        ("from beam import Image, endpoint", ["beam-client"]),
+        ("from beam import Beam", []),
+        ("from official.nlp import optimization", ["tf-models-official"]),
+        ("from official.report import table", []),
+        ("from art.estimators.classification import PyTorchClassifier", ["adversarial-robustness-toolbox"]),
+        ("from slime.utils.types import Sample", ["git+https://github.com/THUDM/slime.git"]),
+        ("import pgl", ["pgl"]),
+        ("from flagai.auto_model.auto_loader import AutoLoader", ["flagai"]),
+    ],
+)
+def test_a_name_that_several_have_is_a_package_by_its_own_modules(
+    checkout: Build, line: str, wanted: list[str]
+) -> None:
+    assert required(checkout({"main.py": f"{line}\n"})) == wanted
+
+
+@pytest.mark.parametrize(
     ("module", "is_unknown"), [("cPickle", False), ("urllib2", False), ("nobody_knows_this", True)]
 )
 def test_modules_of_python_2_are_not_called_unknown(checkout: Build, module: str, *, is_unknown: bool) -> None:

@@ -50,6 +50,11 @@ def test_the_last_release_that_has_it_is_asked_for(checkout: Build, program: str
     assert expected in _installed(checkout, files)
 
 
+def test_libraries_beside_an_older_mmcv_are_of_its_time_and_have_its_operators(checkout: Build) -> None:
+    program = f"import mmdet\nfrom mmcv.runner import load_checkpoint\n{RUN}"
+    assert {"mmcv-full<2", "mmdet<3"} <= set(_installed(checkout, {"train.py": program}))
+
+
 @pytest.mark.parametrize(
     ("program", "listed"),
     [

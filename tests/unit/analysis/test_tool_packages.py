@@ -28,6 +28,11 @@ def requirements(tree):
         ({"base.yaml": "distributed_training:\n  distributed_world_size: 8\noptimization:\n  max_update: 9\n  lr: [0.1]\nmodel:\n  _name: wav2vec2\n"}, {"fairseq"}),
         ({"train.yaml": "number_of_epochs: 9\nlr: 1.0\nenc: !new:speechbrain.lobes.models.CRDNN.CRDNN\n  dropout: 0.1\n"}, {"speechbrain"}),
         ({"fsdp.yaml": "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\n"}, {"accelerate"}),
+        ({"train.sh": "ludwig train --config config.yaml --dataset x.csv\n"}, {"ludwig"}),
+        ({"train.sh": "easynlp --mode train --app_name=text_classify --learning_rate 1e-5\n"}, {"pai-easynlp"}),
+        ({"train.sh": "megatron sft --model Qwen/Qwen2.5-7B-Instruct --micro_batch_size 1\n"}, {"ms-swift", "megatron-core"}),
+        ({"train.sh": "torchrun --nproc_per_node 8 main.py --apex-amp --lr 1\n", "main.py": "import torch\nloss.backward()\nif __name__ == '__main__': pass\n"}, {"git+https://github.com/NVIDIA/apex.git"}),
+        ({"sft.yaml": "model:\n  model_name: a/b\n  model_max_length: 2048\ntraining:\n  trainer_type: TRL_SFT\n  num_train_epochs: 3\n  per_device_train_batch_size: 4\n  learning_rate: 1e-5\ndeepspeed:\n  enable_deepspeed: True\n"}, {"oumi", "deepspeed"}),
         ({"dpo.yaml": "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 1\ndataset_name: a/b\nlearning_rate: 1e-6\n"}, {"trl"}),
     ],
 )  # fmt: skip
@@ -139,6 +144,9 @@ def test_what_starts_another_run_is_installed_too(checkout):
         ("ludwig predict --model_path out/model --dataset rows.csv", "ludwig", "inference"),
         ("catalyst-dl run --config net.yaml --logdir out", "catalyst", "training"),
         ("mmf_run config=ours.yaml dataset=memes model=mmbt", "mmf", "training"),
+        ("ludwig train --config config.yaml --dataset x.csv", "ludwig", "training"),
+        ("ludwig experiment --config config.yaml --dataset x.csv", "ludwig", "training"),
+        ("ludwig predict --model_path out --dataset x.csv", "ludwig", "inference"),
         ("mmf_run config=ours.yaml dataset=memes model=mmbt run_type=predict", "mmf", "inference"),
     ],
 )
