@@ -53,10 +53,7 @@ def _is_given(checkout: Checkout, script: Source) -> bool:
 def switched_off_in(checkout: Checkout, run: Run) -> Evidence | None:
     """Return where the run's own configuration leaves the card off; None where it does not, or says both."""
     said: list[Setting] = [
-        setting
-        for _, settings in scope_of(checkout, run).tiers[:2]
-        for setting in settings
-        if setting.key in _SWITCHES
+        setting for _, settings in scope_of(checkout, run).tiers[:2] for setting in settings if setting.key in _SWITCHES
     ]
     is_off = bool(said) and all(is_refused(setting.text) for setting in said)
     return said[0].evidence if is_off and _is_written(checkout, said[0]) else None

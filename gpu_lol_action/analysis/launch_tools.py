@@ -12,15 +12,10 @@ from gpu_lol_action.domain.patterns import regex
 
 # Flags that say how many processes a launcher starts on one machine, one per GPU.
 COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
-    "torchrun": ("nproc_per_node",),
-    "accelerate": ("num_processes",),
-    "deepspeed": ("num_gpus",),
-    "horovodrun": ("np",),
-    "mpirun": ("np", "n"),
-    "composer": ("n", "nproc"),
-    "lightning": ("devices",),
-    **dict.fromkeys(("tune", "colossalai", "fleetrun"), ("nproc_per_node",)),
-}
+    "accelerate": ("num_processes",), "deepspeed": ("num_gpus",), "horovodrun": ("np",), "mpirun": ("np", "n"),
+    "composer": ("n", "nproc"), "lightning": ("devices",),
+    **dict.fromkeys(("torchrun", "tune", "colossalai", "fleetrun"), ("nproc_per_node",)),
+}  # fmt: skip
 # Flags of servers: the model is divided over so many GPUs.
 SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size", "data_parallel_size", "dp", "dp_size")  # fmt: skip
 USUAL_NODE = 8

@@ -13,9 +13,10 @@ from gpu_lol_action.analysis.memory_gaps import gaps_of, is_assumed
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.models_beside import with_models_beside
-from gpu_lol_action.analysis.open_sizes import DEFAULT_GIB, Bound, assumed_size, bounded, up_to
+from gpu_lol_action.analysis.on_cards import placed, shared
+from gpu_lol_action.analysis.open_sizes import DEFAULT_GIB, assumed_size, up_to
 from gpu_lol_action.analysis.ordinary_cards import ordinary
-from gpu_lol_action.analysis.placement import ALL_FIELDS, machines_of, need_of, over_stages, place, share_batch
+from gpu_lol_action.analysis.placement import ALL_FIELDS, machines_of, need_of
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
@@ -29,7 +30,7 @@ from gpu_lol_action.analysis.reconcile import (
 from gpu_lol_action.analysis.rl_need import with_engine
 from gpu_lol_action.analysis.serving import SHARE_FIELD, with_share
 from gpu_lol_action.analysis.silent_documents import SILENCE
-from gpu_lol_action.analysis.surest import best, value_of_best
+from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.analysis.untold_trainers import as_told
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
@@ -85,11 +86,8 @@ def memory_need(
         return _without_model(findings, said if trains else _of_inference(said), stated or 1, trains=trains)
     said_fields = ALL_FIELDS if is_as_said else _said(findings)
     asked, untold = as_told(question_of(findings, workload, model), findings, said_fields)
-    asked, stated, bound = _shared(asked, stated, findings)
-    copies = best(findings, "hardware.replicas")
-    question, count, relaxed = place(asked, stated if copies is None else None, said_fields)
-    count = max(count, int(copies.value)) if copies is not None else count
-    question = over_stages(question, count, int(value_of_best(findings, "hardware.num_nodes") or 1))
+    asked, stated, bound = shared(asked, stated, findings)
+    question, count, relaxed = placed(asked, stated, findings, said_fields)
     # A server's cache takes what its card has left, whichever model of the family it is.
     is_guessed = is_assumed(findings, question.model) and best(findings, "serving.engine") is None
     if is_guessed:
@@ -142,23 +140,6 @@ def memory_need(
         bool(relaxed),
         machines_of(question, count),
     )
-
-
-def _shared(
-    asked: VramQuestion, stated: int | None, findings: tuple[Finding, ...]
-) -> tuple[VramQuestion, int | None, Bound]:
-    """Return the question with a card's share of a batch that is for all cards, the count of cards, and its bound if samples are of an assumed size.
-
-    What only an assumed size asks for does not add cards.
-    """
-    machines = int(value_of_best(findings, "hardware.num_nodes") or 1)
-    is_shared = best(findings, "training.batch_spread") is not None
-    if is_shared and stated is not None:
-        asked, stated = share_batch(asked, stated, machines)
-    bound = bounded(asked, findings, DEFAULT_GIB, is_divided=not is_shared or stated is not None)
-    if is_shared and stated is None:
-        return *share_batch(bound.question, stated, machines), bound
-    return bound.question, stated, bound
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:

@@ -12,12 +12,13 @@ from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number, scope_of
 from gpu_lol_action.analysis.shown_inputs import shown_batch
 from gpu_lol_action.analysis.training_length import answered_length, drawn_length, padding_of, prepared_length
-from gpu_lol_action.analysis.training_method import method_of, weight_bits_of
+from gpu_lol_action.analysis.training_method import method_of
 from gpu_lol_action.analysis.training_optimizer import freed_gradients_of, optimizer_of, rank_of
 from gpu_lol_action.analysis.training_precision import precision_of, weights_of
 from gpu_lol_action.analysis.training_preference import preference_of
 from gpu_lol_action.analysis.training_sharding import least_cards_of, offload_of, sharding_of
 from gpu_lol_action.analysis.training_state import checkpointing_of, chunked_loss_of, head_of
+from gpu_lol_action.analysis.weight_widths import weight_bits_of
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 

@@ -1,4 +1,4 @@
-"""What of the model is trained: everything, adapters, or a model that the program builds; and how wide its weights lie."""
+"""What of the model is trained: everything, adapters, or a model that the program builds."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gpu_lol_action.analysis.frozen_models import frozen_by_switch, frozen_langu
 from gpu_lol_action.analysis.frozen_weights import frozen_but_adapters
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.run_calls import called_at
-from gpu_lol_action.analysis.settings import Found, Scope, as_number, is_on, look_up, look_up_number, values_of
+from gpu_lol_action.analysis.settings import Scope, is_on, look_up, look_up_number, values_of
+from gpu_lol_action.analysis.weight_widths import BITS, QLORA, four_bit_switch, weight_bits_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
-_FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
 _ADAPTERS = (
     "use_peft",
     "use_lora",
@@ -30,8 +30,6 @@ _ADAPTERS = (
     "peft_enable",
     "enable_peft",
 )
-# One switch for adapters on 4-bit weights; what it is off for stands in code all the same.
-_QLORA = ("q_lora", "use_q_lora", "use_qlora", "qlora")
 # P-tuning and prefix tuning: a few embeddings before the text, of the size of small adapters.
 _PREFIX = ("pre_seq_len", "num_virtual_tokens")
 # Ways to train few of the weights: adapters, a prefix, the last layers alone.
@@ -57,9 +55,6 @@ _HANDED = regex(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s
 MAX_LINES_ABOVE = 80
 _NAMED = regex(r"(?:^|[_-])q?lora(?:[_-]|\.|$)", re.IGNORECASE)
 _NAMED_FOUR = regex(r"(?:^|[^A-Za-z])q_?lora(?:$|[^A-Za-z])", re.IGNORECASE)
-_BITS = ("quantization_bit", "load_in_kbits", "quant_bits")
-_EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
-_HQQ = regex(r"quantizeconfig|quantize_config|hqqconfig|hqq_config", re.IGNORECASE)
 
 
 def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
@@ -69,7 +64,7 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     lora = _lora(checkout, run, scope)
     if lora is not None:
         four = four_bit_switch(scope)
-        bits = look_up_number(scope, (*_BITS, "bits"), 4, 4)
+        bits = look_up_number(scope, (*BITS, "bits"), 4, 4)
         # A quantizer that the program could use has a width of its own; this run's is said by what is started.
         bits = bits if bits is not None and bits.confidence is Confidence.HIGH else None
         adapter = look_up(scope, ("adapter",))
@@ -99,30 +94,6 @@ def _is_arts(checkout: Checkout, run: Run, lora: Finding) -> bool:
     return called_at(checkout, run, _ARTS_MODEL) == lora.evidence
 
 
-def four_bit_switch(scope: Scope) -> Found | None:
-    """Return the switch that loads weights at 4 bit, on or off: one that is off wins over code that could (`q_lora`)."""
-    named, four = look_up(scope, _QLORA), _not_only_offered(scope, look_up(scope, _FOUR_BIT))
-    if named is None or (is_on(named) and is_on(four)):
-        return four
-    return four if four is not None and four.confidence > named.confidence else named
-
-
-def _not_only_offered(scope: Scope, found: Found | None) -> Found | None:
-    """Return a switch, or the parameter of the same loader that turns it on and is off (``def load(path, load_4bit=False)``).
-
-    Of the same word it may be what a loader under ``if load_in_4bit:`` is given.
-    """
-    if found is None or not is_on(found) or found.confidence is Confidence.HIGH:
-        return found
-    bits = "8bit" if "8bit" in found.setting.key else "4bit"
-    offers = [
-        each
-        for each in scope.under((f"load_{bits}", f"use_{bits}", f"load_in_{bits}"))
-        if each.evidence.path == found.evidence.path
-    ]
-    return next((each for each in offers if each.setting.is_parameter and not is_on(each)), found)
-
-
 def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return the finding that adapters are trained; a switch that is off wins over code that could."""
     switch = look_up(scope, _ADAPTERS)
@@ -138,7 +109,7 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         return Finding("training.method", method, f"`{kind.setting.key}: {kind.text}`", kind.confidence, kind.evidence)
     if (section := _section(scope)) is not None:
         return section
-    if not is_on(switch) and is_on(four := look_up(scope, _QLORA)):
+    if not is_on(switch) and is_on(four := look_up(scope, QLORA)):
         switch = four
     if is_on(switch) and switch is not None:
         return Finding("training.method", "lora", f"`{switch.setting.key}` is on", switch.confidence, switch.evidence)
@@ -260,48 +231,3 @@ def _section(scope: Scope) -> Finding | None:
                 why = f"`{setting.path}` is {setting.text}"
                 return Finding("training.method", method, why, confidence, setting.evidence)
     return None
-
-
-_EIGHT_BIT_NUMBERS = regex(r"(?:fp8|float8|f8)(?:_e\dm\d\w{0,4})?$", re.IGNORECASE)
-
-
-def weight_bits_of(scope: Scope) -> Finding | None:
-    """Return how many bits the weights have, where they are quantized at load."""
-    for found, width in (
-        (four_bit_switch(scope), "4"),
-        (_not_only_offered(scope, look_up(scope, _EIGHT_BIT)), "8"),
-    ):
-        if is_on(found) and found is not None:
-            return Finding("model.weight_bits", width, f"`{found.setting.key}` is on", found.confidence, found.evidence)
-    if (parts := _hqq(scope)) is not None:
-        return parts
-    number = look_up_number(scope, _BITS, 4, 8)
-    if number is not None and number.text in {"4", "8"}:
-        return Finding(
-            "model.weight_bits", number.text, f"`{number.setting.key}` is set", number.confidence, number.evidence
-        )
-    held = look_up(scope, ("dtype",))
-    if held is not None and held.confidence is Confidence.HIGH and _EIGHT_BIT_NUMBERS.match(held.text):
-        return Finding("model.weight_bits", "8", f"`dtype` is {held.text}", held.confidence, held.evidence)
-    named = look_up(scope, ("quantization", "quantization_type"))
-    bits_of = {"awq": "4", "gptq": "4", "bitsandbytes": "4", "fp8": "8", "fp8_kv": "8", "smooth_quant": "8", "fp4": "4",
-               "fp4_kv": "4", "fp4_mlp_only": "4", "weights_int8": "8", "weights_kv_int8": "8", "weights_int4": "4"}  # fmt: skip
-    if named is not None and (bits := bits_of.get(named.text.lower())):
-        return Finding(
-            "model.weight_bits", bits, f"`{named.setting.key}` is {named.text}", named.confidence, named.evidence
-        )
-    return None
-
-
-def _hqq(scope: Scope) -> Finding | None:
-    """Return the bits that HQQ is told; of several parts the fewest, for those are the feed-forward layers, most of the weights."""
-    told = [
-        (number, confidence, setting)
-        for confidence, settings in scope.tiers
-        for setting in settings
-        if setting.key == "nbits" and _HQQ.search(setting.path) and (number := as_number(setting.text)) in {2, 3, 4, 8}
-    ]
-    if not told:
-        return None
-    number, confidence, setting = min(told, key=lambda each: (-each[1], each[0] or 0))
-    return Finding("model.weight_bits", str(number), f"HQQ's `nbits` is {number}", confidence, setting.evidence)

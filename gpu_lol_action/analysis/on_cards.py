@@ -1,0 +1,42 @@
+"""The question of a run laid over the cards and machines that something says: its share of a batch, its copies, its stages."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+
+from gpu_lol_action.analysis.open_sizes import DEFAULT_GIB, Bound, bounded
+from gpu_lol_action.analysis.placement import Placed, over_stages, place, share_batch
+from gpu_lol_action.analysis.surest import best, value_of_best
+from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.estimation.vram import VramQuestion
+
+
+def placed(
+    asked: VramQuestion, stated: int | None, findings: tuple[Finding, ...], said_fields: AbstractSet[str]
+) -> Placed:
+    """Return the question as it is placed on cards: a whole model in each process of several, or one over all machines together."""
+    copies = best(findings, "hardware.replicas")
+    question, count, relaxed = place(asked, stated if copies is None else None, said_fields)
+    count = max(count, int(copies.value)) if copies is not None else count
+    return over_stages(question, count, _machines(findings)), count, relaxed
+
+
+def _machines(findings: tuple[Finding, ...]) -> int:
+    return int(value_of_best(findings, "hardware.num_nodes") or 1)
+
+
+def shared(
+    asked: VramQuestion, stated: int | None, findings: tuple[Finding, ...]
+) -> tuple[VramQuestion, int | None, Bound]:
+    """Return the question with a card's share of a batch that is for all cards, the count of cards, and its bound if samples are of an assumed size.
+
+    What only an assumed size asks for does not add cards.
+    """
+    machines = _machines(findings)
+    is_shared = best(findings, "training.batch_spread") is not None
+    if is_shared and stated is not None:
+        asked, stated = share_batch(asked, stated, machines)
+    bound = bounded(asked, findings, DEFAULT_GIB, is_divided=not is_shared or stated is not None)
+    if is_shared and stated is None:
+        return *share_batch(bound.question, stated, machines), bound
+    return bound.question, stated, bound
