@@ -82,11 +82,18 @@ def _of_roles(run: Run, said: Said) -> list[Finding]:
     head = _head(run)
     trainer = _number(said, "actor_num_gpus_per_node")
     is_shared = said.is_on("colocate", "debug_train_only")
-    count, why = trainer + (0 if is_shared else _number(said, "rollout_num_gpus")), "cards of the trainer and of its engine"
+    count, why = (
+        trainer + (0 if is_shared else _number(said, "rollout_num_gpus")),
+        "cards of the trainer and of its engine",
+    )
     if head > count or not trainer:
         count, why = head, "its script starts Ray on a machine of so many cards"
     machines = _number(said, "actor_num_nodes")
-    found = [Finding(_FIELD, str(min(count, USUAL_NODE)), f"{count}: {why}", Confidence.HIGH, run.evidence)] if count else []
+    found = (
+        [Finding(_FIELD, str(min(count, USUAL_NODE)), f"{count}: {why}", Confidence.HIGH, run.evidence)]
+        if count
+        else []
+    )
     if machines > 1:
         words = f"`--actor-num-nodes` is {machines}"
         found.append(Finding("hardware.num_nodes", str(machines), words, Confidence.HIGH, run.evidence))
@@ -99,7 +106,9 @@ def _head(run: Run) -> int:
     found = _HEAD.search(text)
     if found is None or found[1] is not None:
         return int(found[1]) if found is not None else 0
-    given = re.search(rf"^[ \t]*(?:export[ \t]+)?{found[2]}=[\"']?(?:\$\{{\w{{1,60}}:-)?(\d{{1,2}})\b", text, re.MULTILINE)
+    given = re.search(
+        rf"^[ \t]*(?:export[ \t]+)?{found[2]}=[\"']?(?:\$\{{\w{{1,60}}:-)?(\d{{1,2}})\b", text, re.MULTILINE
+    )
     return int(given[1]) if given is not None else 0
 
 

@@ -348,6 +348,8 @@ def test_several_machines_are_a_variant_of_another_training_alone(checkout: Buil
 
 
 def test_a_model_that_is_run_before_is_what_the_document_shows(checkout: Build) -> None:
-    text = "# Inference\n```\npython ask.py\n```\n# Training\n```\ntorchrun --nnodes 4 --nproc_per_node 8 train.py\n```\n"
+    text = (
+        "# Inference\n```\npython ask.py\n```\n# Training\n```\ntorchrun --nnodes 4 --nproc_per_node 8 train.py\n```\n"
+    )
     tree = checkout({"README.md": text, "train.py": TRAIN, "ask.py": INFER})
     assert first(tree)[0] == "python ask.py"
