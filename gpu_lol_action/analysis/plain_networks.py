@@ -39,6 +39,7 @@ _MORE = regex(
 )
 # Ludwig's kinds of columns that take a network of more than dense layers, and what it tunes instead of a network of its own.
 _RICH = regex(r"\btype[\"']?\s{0,4}:\s{0,4}[\"']?(?:text|image|audio|sequence|llm)\b|\bbase_model\b|\bgpus?\s{0,4}[:=]")
+_COLUMNS = regex(r"\btype[\"']?\s{0,4}:\s{0,4}[\"']?(?:number|numerical|category|binary|date|timeseries|vector|set)\b")
 _OF_NUMBERS = regex(r"\bMlpPolicy\b")
 _LOOKS = regex(r"CnnPolicy|MultiInputPolicy|CnnLstmPolicy|NoFrameskip|features_extractor_class|conv\dd|from_pretrained", re.IGNORECASE)  # fmt: skip
 
@@ -79,6 +80,8 @@ def _is_of_columns(checkout: Checkout, run: Run) -> bool:
     if not is_tool and (code is None or code.imported() & GPU_MODULES != {"ludwig"}):
         return False
     told = checkout.of(Form.PYTHON, Form.NOTEBOOK, Form.YAML, Form.JSON, Form.MARKDOWN, Form.SHELL)
+    if not any(_COLUMNS.search(source.text) for source in told):
+        return False  # its configuration is not here
     return not any(
         _RICH.search(source.text) or (source.form is Form.MARKDOWN and speaks_of_a_card(source.text)) for source in told
     )
