@@ -17,6 +17,19 @@ from gpu_lol_action.domain.patterns import regex
 _DEVICE = regex(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
 _BUILT_FOR_CPU = "+cpu"
 _OF_TENSORFLOW = frozenset({"tensorflow", "keras", "tf_keras", "tensorflow_hub", "tensorflow_probability"})
+_PLAIN = _OF_TENSORFLOW | {
+    "torch",
+    "torchvision",
+    "catalyst",
+    "pytorch_lightning",
+    "lightning",
+    "tianshou",
+    "parl",
+    "paddle",
+    "skorch",
+    "ignite",
+}
+"""What a network of a few neurons is built and trained with."""
 _ON_THE_CPU = frozenset({"ctransformers", "llama_cpp"})
 """GGML's runtimes: nothing of a model comes to a card before they are told how many of its layers."""
 _OF_INTEL = frozenset({"openvino", "openvino_genai"})
@@ -43,7 +56,7 @@ def touches_a_device(checkout: Checkout) -> bool:
             stays, found = True, found - _GIVEN_TO_INTEL
         if found and (only_reads(source, frozenset(found)) or stays_on_cpu(source)):
             stays, found = True, set()
-        if found and found <= _OF_TENSORFLOW and lives_in_small_worlds(checkout):
+        if found and found <= _PLAIN and lives_in_small_worlds(checkout):
             stays, found = True, set()
         if found & built_for_cpu:
             stays, found = True, found - built_for_cpu

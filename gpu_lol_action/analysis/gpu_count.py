@@ -27,7 +27,7 @@ from gpu_lol_action.analysis.model_parallel import cut_over, machines_for, whole
 from gpu_lol_action.analysis.mpi_workers import are_on_cores
 from gpu_lol_action.analysis.noted_counts import noted_count, remarked_count
 from gpu_lol_action.analysis.parallel_layout import assigned_layout, called_layout, laid_out
-from gpu_lol_action.analysis.placed_devices import placed_over
+from gpu_lol_action.analysis.placed_devices import placed_on
 from gpu_lol_action.analysis.ray_workers import ray_workers
 from gpu_lol_action.analysis.rented_machines import rented_wish
 from gpu_lol_action.analysis.rl_cards import cards_of
@@ -109,7 +109,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     said = said or _named(run) or _hosted(checkout, run) or remarked_count(checkout, run) or _documented(checkout, run)
     said = said or cut_over(checkout, run) or shown_on(checkout, run) or _of_others(checkout, run)
     can_spread = not said and run.behavior is Behavior.TRAINS and _spreads(checkout, run)
-    said = said or (counts_beside(checkout, run) if can_spread else []) or _placed(run)
+    said = said or (counts_beside(checkout, run) if can_spread else []) or placed_on(run)
     return [*said, *found]
 
 
@@ -275,15 +275,6 @@ def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
             why = f"{why}, and another command of its program starts {command.processes} processes"
             return [Finding(_FIELD, str(command.processes), why, Confidence.LOW, command.evidence)]
     return []
-
-
-def _placed(run: Run) -> list[Finding]:
-    """Return the number of cards on which the program itself puts the parts of its model."""
-    found = placed_over(run.script) if run.script is not None else None
-    if found is None or run.script is None:
-        return []
-    why = f"the program puts parts of its work on {found[0]} cards by their numbers"
-    return [Finding(_FIELD, str(found[0]), why, Confidence.LOW, Evidence(run.script.path, found[1]))]
 
 
 def _spreads(checkout: Checkout, run: Run, *, alone: bool = False) -> bool:

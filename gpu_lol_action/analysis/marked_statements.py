@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.documented_places import AT_COMMAND, IN_ROW
 from gpu_lol_action.analysis.reconcile import WEIGHT_OF_MEMORY, WEIGHT_OF_NAMED_CARD, Statement
-from gpu_lol_action.domain.finding import Evidence, Finding
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
 
 LINES_ABOVE = 10  # a heading or a sentence before the command, and the fence
+_DOCUMENTS = (".md", ".mdx", ".rst", ".txt")
 _SCRIPTS = (".sh", ".bash", ".slurm", ".sbatch")
 WEIGHT_IN_SCRIPT = 0.9
 """Of an amount in a script right above what it starts (``# 2 * 30GiB``): who wrote it has seen that very run."""
@@ -27,6 +28,24 @@ def large_enough(stated: Iterable[Statement], weights_gib: float) -> tuple[State
         else s
         for s in stated
     )
+
+
+def of_one_size(stated: Iterable[Statement]) -> tuple[Statement, ...]:
+    """Return the statements, a script's A100 put as the larger one where documents tell of that size alone: it names the cluster that they describe."""
+    said, table = tuple(stated), accelerators()
+    told = {s.finding.value for s in said if s.is_card and _is_told(s)}
+    if _TWIN not in told or _TWO_SIZES in told:
+        return said
+    return tuple(
+        replace(s, memory_gib=table[_TWIN].memory_gib, finding=replace(s.finding, value=_TWIN))
+        if s.is_card and s.finding.value == _TWO_SIZES and not s.finding.evidence.path.endswith(_DOCUMENTS)
+        else s
+        for s in said
+    )
+
+
+def _is_told(said: Statement) -> bool:
+    return said.finding.evidence.path.endswith(_DOCUMENTS) and said.finding.confidence >= Confidence.MEDIUM
 
 
 def on_the_same_count(stated: Iterable[Statement], findings: Iterable[Finding], count: int) -> tuple[Statement, ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.documented_sizes import DOCUMENTED, is_titled
 from gpu_lol_action.analysis.headroom import fitting, spread_for_family, with_room
-from gpu_lol_action.analysis.marked_statements import at_the_command, large_enough, on_the_same_count
+from gpu_lol_action.analysis.marked_statements import at_the_command, large_enough, of_one_size, on_the_same_count
 from gpu_lol_action.analysis.memory_gaps import gaps_of, is_assumed
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
@@ -111,7 +111,7 @@ def memory_need(
         return _without_model(
             findings, said if question.method.trains else _of_whole(said), stated or 1, trains=question.method.trains
         )
-    said = said if is_rough else large_enough(said, _weights_gib(breakdown))
+    said = of_one_size(said if is_rough else large_enough(said, _weights_gib(breakdown)))
     said = at_the_command(_holding_the_weights(said, findings, breakdown, question), best(findings, "entry_point"))
     # What stands for a family is usually not the model whose authors published a figure.
     said = (*on_the_same_count(said, findings, count), *(() if is_guessed else _card_of_model(model, question, where)))

@@ -1,7 +1,7 @@
 """Agents that learn in the smallest worlds of Gym (a pole to balance, a lake to cross): a network of a few neurons, which cores carry.
 
-TensorFlow takes a card that is there without being told, so that no word of a program says that it needs none. Who trains in such worlds
-alone, and speaks nowhere of a card, means the machine at hand.
+TensorFlow takes a card that is there without being told, so that no word of a program says that it needs none; programs of PyTorch ask
+by habit whether one is there. Who trains in such worlds alone, and speaks of a card in no other words, means the machine at hand.
 """
 
 from __future__ import annotations
@@ -14,9 +14,14 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.patterns import regex
 
 _WORLD = regex(r"[\"']([A-Z][A-Za-z]{2,40}?)(?:8x8|Continuous|Hardcore)?-v\d[\"']")
-# Gym's classic control and toy texts, as its documentation lists them.
-_SMALL = frozenset({"CartPole", "Pendulum", "MountainCar", "Acrobot", "FrozenLake", "Taxi", "CliffWalking", "Blackjack", "NChain", "Roulette"})  # fmt: skip
+# Gym's classic control, toy texts and boxes in two dimensions, as its documentation lists them.
+_SMALL = frozenset({"CartPole", "Pendulum", "MountainCar", "Acrobot", "FrozenLake", "Taxi", "CliffWalking", "Blackjack", "NChain", "Roulette", "LunarLander", "BipedalWalker"})  # fmt: skip
 _OF_CARDS = regex(r"\b(?:GPUs?|CUDA)\b|/device:", re.IGNORECASE)
+# The habit: a card if there is one. What it is put on by that name says nothing more.
+_IF_THERE = regex(
+    r"[\"']cuda(?::0)?[\"'] if (?:\w{1,30} and )?(?:torch\.)?cuda\.is_available\(\)(?: and \w{1,30})? else|"
+    r"torch\.cuda\.(?:is_available\(\)|manual_seed(?:_all)?\(|empty_cache\(\))"
+)
 _LOOKS = regex(
     r"\bconv(?:olution)?[123]d", re.IGNORECASE
 )  # at pictures of the world, which take more than a few neurons
@@ -32,7 +37,7 @@ def lives_in_small_worlds(checkout: Checkout) -> bool:
     if not worlds or not worlds <= _SMALL or any(_LOOKS.search(source.text) for source in programs):
         return False
     return not any(
-        _OF_CARDS.search(source.text)
+        _OF_CARDS.search(_IF_THERE.sub("", source.text))
         for source in (*programs, *checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)))
     )
 

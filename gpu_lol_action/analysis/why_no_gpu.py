@@ -22,6 +22,7 @@ from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.listed_machines import listed_without_gpu
 from gpu_lol_action.analysis.model_cards import is_model_card
+from gpu_lol_action.analysis.moved_to_card import code_need, moved_at
 from gpu_lol_action.analysis.native_programs import native_need
 from gpu_lol_action.analysis.other_languages import built_in_another_language
 from gpu_lol_action.analysis.packages import declared_packages, package_name
@@ -69,7 +70,9 @@ def _of_documents(checkout: Checkout, run: Run | None) -> str | None:
     if _only_infers(run) and (listed := listed_without_gpu(checkout)) is not None:
         return f"`{listed}` lists the cores and the memory that are needed, and no GPU"
     is_training = not _only_infers(run)
-    if not _is_launched(run) and (said := done_on_cores(checkout, is_training=is_training)) is not None:
+    programs = [run.script] if run is not None and run.script is not None else checkout.of(Form.PYTHON)
+    is_left = not _is_launched(run) and all(moved_at(source) is None for source in programs)
+    if is_left and (said := done_on_cores(checkout, is_training=is_training)) is not None:
         return f"`{said}` tells that it is done on a CPU, and nothing there speaks of a card"
     if (built := built_in_another_language(checkout)) is not None:
         return f"`{built}` builds the program, in a language of which nothing speaks of a card"
@@ -134,7 +137,7 @@ def _imports_none(checkout: Checkout) -> bool:
         return False
     # A framework computes embeddings with it, and asks for no import; what is compiled here asks for none either.
     listed = {package_name(item.requirement) for item in declared_packages(checkout)} & GPU_PACKAGES
-    if listed & EMBEDDERS or native_need(checkout) is not None or container_need(checkout) is not None:
+    if listed & EMBEDDERS or any(tells(checkout) is not None for tells in (native_need, container_need, code_need)):
         return False
     return not any(command.is_tool or command.is_launcher for command in launch_commands(checkout))
 
@@ -142,4 +145,6 @@ def _imports_none(checkout: Checkout) -> bool:
 def _is_needed_by_few(checkout: Checkout) -> bool:
     """Whether few programs import a library for a card, no list asks for one, and the README is silent."""
     listed = {package_name(item.requirement) for item in declared_packages(checkout) if not item.is_optional}
+    if any(source.mentions("torch.cuda") for source in checkout.of(Form.PYTHON)):
+        return False  # what few import, others ask for the number of its cards
     return not listed & GPU_PACKAGES and silent_readme(checkout) is not None and few_import(checkout)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.behavior import Behavior, boosting_on_gpu, top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.cluster_orders import tells_of_training
 from gpu_lol_action.analysis.computing_runs import only_prepares
 from gpu_lol_action.analysis.container_cards import container_need, container_workload
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
@@ -17,6 +18,7 @@ from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.model_cards import is_model_card
+from gpu_lol_action.analysis.moved_to_card import code_need, code_workload
 from gpu_lol_action.analysis.native_programs import in_libtorch, native_need, native_workload
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
@@ -24,6 +26,7 @@ from gpu_lol_action.analysis.rented_machines import rented_wish, rents_to_train
 from gpu_lol_action.analysis.runs import further_runs
 from gpu_lol_action.analysis.services import refused_gpu
 from gpu_lol_action.analysis.shown_programs import is_shown
+from gpu_lol_action.analysis.silent_readme import root_readmes
 from gpu_lol_action.analysis.why_no_gpu import why_no_gpu
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -68,9 +71,13 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [need, Finding("workload", kind, why, Confidence.LOW, wish.evidence)]
     if native is not None and need == native:
         return [need, native_workload(checkout, need)]
-    if run is None and (does := container_workload(checkout, need)) is not None:
+    if run is None and (does := container_workload(checkout, need) or code_workload(checkout, need)) is not None:
         return [need, does]
     if run is None:
+        readme = next((each for each in root_readmes(checkout) if tells_of_training(each.text)), None)
+        if readme is not None:
+            why = f"{need.why}, and `{readme.name}` tells mostly of training"
+            return [need, Finding("workload", "training", why, Confidence.LOW, need.evidence)]
         why = f"{need.why}, but nothing was found that trains or infers"
         return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
     return [need, _of_run(checkout, run)]
@@ -127,7 +134,9 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     if wish is not None:
         return Finding("gpu.use", "yes", wish.why, Confidence.HIGH, wish.evidence)
     by_command = _need_by_command(checkout, run, is_library=is_library)
-    return by_command or native_need(checkout) or container_need(checkout)
+    return (
+        by_command or native_need(checkout) or container_need(checkout) or (None if is_library else code_need(checkout))
+    )
 
 
 def _launched(checkout: Checkout) -> Finding | None:

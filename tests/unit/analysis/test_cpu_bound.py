@@ -357,12 +357,24 @@ def test_a_model_that_nobody_is_told_to_start_is_an_offer_beside_hosted_ones(
 POLE = "import tensorflow as tf\nimport gym\nenv = gym.make('CartPole-v0')\nloss = net(env)\ntf.train.AdamOptimizer(1e-2).minimize(loss)\n"
 
 
+TORCH_POLE = (
+    "import torch\nimport gym\nenv = gym.make('CartPole-v0')\n"
+    "device = torch.device('cuda:0' if torch.cuda.is_available() else 'cpu')\nnet = torch.nn.Linear(4, 2).to(device)\n"
+    "torch.optim.Adam(net.parameters()).step()\nnet(env).backward()\n"
+)
+
+
 @pytest.mark.parametrize(
     ("program", "readme", "is_cpu"),
     [
         (POLE, "# Balance\n", True),
         (POLE.replace("CartPole-v0", "MountainCarContinuous-v0"), "# Climb\n", True),
         (POLE + "lake = gym.make('FrozenLake8x8-v1')\n", "# Cross\n", True),
+        (TORCH_POLE, "# Balance\n", True),
+        (TORCH_POLE.replace("CartPole-v0", "LunarLander-v2"), "# Land\n", True),
+        (TORCH_POLE.replace("CartPole-v0", "PongNoFrameskip-v4"), "# Play\n", False),
+        (TORCH_POLE + "net.cuda()\n", "# Balance\n", False),
+        (TORCH_POLE.replace("Linear(4, 2)", "Conv2d(4, 2, 3)"), "# Look\n", False),
         # A larger world, a word of a card, a world that nothing names, a library that is told where to compute.
         (POLE + "run = gym.make('HalfCheetah-v2')\n", "# Run\n", False),
         (POLE, "# Balance\nIt took an hour on our GPU.\n", False),
