@@ -41,6 +41,9 @@ def detect(checkout: Checkout, run: Run | None, scope: Scope) -> list[Finding]:
         return [found, Finding("training.batch_spread", "all", why, together.confidence, together.evidence)]
     if one is None or run.script is None:
         return []
+    if one.setting.key == "train_batch_size" and run.script.code and "composer" in run.script.code.imported():
+        why = "Composer's `train_batch_size` is for all cards together"
+        return [Finding("training.batch_spread", "all", why, one.confidence, one.evidence)]
     for source in import_closure(checkout, run.script)[:MAX_PROGRAMS]:
         where = _division(source) or _scattered(source)
         if where is not None:

@@ -75,7 +75,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [need, does]
     if run is None:
         readme = next((each for each in root_readmes(checkout) if tells_of_training(each.text)), None)
-        if readme is not None:
+        if readme is not None and checkout.of(Form.PYTHON):
             why = f"{need.why}, and `{readme.name}` tells mostly of training"
             return [need, Finding("workload", "training", why, Confidence.LOW, need.evidence)]
         why = f"{need.why}, but nothing was found that trains or infers"

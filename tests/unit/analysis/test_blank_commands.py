@@ -16,8 +16,9 @@ def readme(*commands: str) -> str:
     return "# Training\n" + "".join(f"```\n{command}\n```\n" for command in commands)
 
 
-def test_the_command_that_fills_in_the_blanks_is_the_run(checkout: Build) -> None:
-    tree = checkout({"train.py": TRAIN, "README.md": readme(FORM, FILLED)})
+@pytest.mark.parametrize("form", [FORM, FORM.replace("<", "{").replace(">", "}").replace("{path/to/output}", "out")])
+def test_the_command_that_fills_in_the_blanks_is_the_run(checkout: Build, form: str) -> None:
+    tree = checkout({"train.py": TRAIN, "README.md": readme(form, FILLED)})
     run = primary_run(tree)
     assert run is not None
     assert run.command is not None

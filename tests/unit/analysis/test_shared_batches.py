@@ -86,3 +86,22 @@ def test_where_pictures_are_counted_by_name_the_other_number_is_of_regions(
     checked = checkout({"go.sh": "python train.py --cfg a.yml\n", "a.yml": config, "train.py": program})
     found = [f.value for f in detect(checked, primary_run(checked)) if f.field == "training.batch_size"]
     assert found[:1] == [batch]
+
+
+@pytest.mark.parametrize(
+    ("library", "key", "expected"),
+    [("composer", "train_batch_size", "all"), ("trainers", "train_batch_size", None), ("composer", "batch_size", None)],
+)
+def test_composer_s_batch_is_for_all_cards(checkout: Build, library: str, key: str, expected: str | None) -> None:
+    program = (
+        f"from {library} import Trainer\nimport timm\nmodel = timm.create_model('resnet50')\n"
+        "Trainer(model=model).fit()\n"
+    )
+    files = {
+        "train.py": program,
+        "net.yaml": f"{key}: 2048\nmax_duration: 90ep\n",
+        "README.md": "```\ncomposer -n 8 train.py -f net.yaml\n```\n",
+    }
+    checked = checkout(files)
+    spread = [f.value for f in detect(checked, primary_run(checked)) if f.field == "training.batch_spread"]
+    assert spread == ([expected] if expected else [])
