@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
@@ -61,6 +62,7 @@ _OPTIONS = {
 _BY_DEEPSPEED = regex(r"(?m)^distributed_type:\s{0,4}[\"']?DEEPSPEED\b|^\s{1,8}enable_deepspeed:\s{0,4}[Tt]rue\b")
 # The engine that samples answers in reinforcement learning is named by an option, and imported by its library alone.
 _ENGINE = ("rollout.name", "policy.generation.backend")
+_SERVED = regex(r"^[^#\n]{0,200}\btrl vllm-serve\b", re.MULTILINE)
 _ENGINES = {"vllm": "vllm", "sglang": "sglang[all]"}
 
 
@@ -145,6 +147,9 @@ def _engines(run: Run) -> Iterator[tuple[str, str, Evidence]]:
         engine = _ENGINES.get(value.strip("\"'")) if name.endswith(_ENGINE) else None
         if engine is not None:
             yield engine, f"`{name}={value[:80]}` samples with it and no list names it", where
+    if run.command is not None and (served := _SERVED.search(run.command.source.text)) is not None:
+        line = run.command.source.text.count("\n", 0, served.start()) + 1
+        yield "vllm", "`trl vllm-serve` starts it and no list names it", Evidence(run.command.source.path, line)
 
 
 def _configured(source: Source, *, is_alone: bool) -> Iterator[tuple[str, str, Evidence]]:
