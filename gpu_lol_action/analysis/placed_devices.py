@@ -14,7 +14,7 @@ _NUMBERED = regex(r"""["']cuda:(\d)["']|\.cuda\((\d)\)""")
 # An option's default is one of several values, and text for a reader puts nothing anywhere.
 _NO_PLACE = regex(r"add_argument|help\s*=|^\s*#|print\(|log\w*\(")
 MOST_CARDS = 8
-_DIVIDES = ("parallelize_module", "init_device_mesh", "DeviceMesh")
+_DIVIDES = ("parallelize_module",)
 USUAL_OF_MESH = 4
 """Cards for a program that lays a model over a mesh of however many there are: two divide it along one side, four along two."""
 

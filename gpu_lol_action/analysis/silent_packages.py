@@ -36,7 +36,7 @@ _OF_PIECES = regex(
 _NO_WEIGHTS = regex(r"onfig|okeniz|rocessor|xtractor")
 _TABLE = regex(r"device_map\s?=\s?\{")  # a table's text is not known, and neither is that of `None`
 _LOADERS = ("from_pretrained", "pipeline")
-_BRINGING = frozenset({"accelerate", "ms-swift", "llamafactory", "axolotl", "unsloth", "unsloth-zoo", "openrlhf", "verl",
+_BRINGING = frozenset({"accelerate", "peft", "trl", "ms-swift", "llamafactory", "axolotl", "unsloth", "unsloth-zoo", "openrlhf", "verl",
                        "autotrain-advanced"})  # fmt: skip
 _EXTRAS = frozenset({"torch", "accelerate", "deepspeed", "all", "train"})
 _BITS = frozenset({"load_in_8bit", "load_in_4bit"})

@@ -48,6 +48,7 @@ def test_a_list_that_forgets_it_is_completed(checkout: Build) -> None:
     "list_",
     [
         "transformers[torch]",  # brings it
+        "transformers\npeft",
         "transformers==4.28.1",  # trains without it
         "transformers~=4.20.0",
         "transformers>=4,<4.30",

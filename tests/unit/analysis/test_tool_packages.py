@@ -161,9 +161,13 @@ def test_a_library_s_name_in_other_words_starts_nothing(checkout):
     assert "allennlp" not in [f.value for f in analyze(tree).findings if f.field == "entry_point"]
 
 
-@pytest.mark.parametrize(("line", "is_needed"), [("trl vllm-serve --model $MODEL &", True), ("# trl vllm-serve", False)])
+@pytest.mark.parametrize(
+    ("line", "is_needed"), [("trl vllm-serve --model $MODEL &", True), ("# trl vllm-serve", False)]
+)
 def test_the_server_that_a_script_starts_beside_its_training(checkout, line, is_needed):
-    program = "from trl import GRPOTrainer\nif __name__ == '__main__':\n    GRPOTrainer(model='Qwen/Qwen2.5-7B').train()\n"
+    program = (
+        "from trl import GRPOTrainer\nif __name__ == '__main__':\n    GRPOTrainer(model='Qwen/Qwen2.5-7B').train()\n"
+    )
     script = f"#!/bin/bash\n{line}\naccelerate launch --num_processes 8 train.py\n"
     found = analyze(checkout({"train.py": program, "run.sh": script, "requirements.txt": "trl\n"}))
     assert ("vllm" in found.spec.dependencies.requirements) is is_needed
