@@ -31,7 +31,9 @@ _REMARK = regex(r"#.*")
 # What records are made of, as generated from their definitions.
 _RECORDS = regex(r"tensorflow\.core(?:\.\w+)*")
 _LOGS = frozenset({"torch.utils.tensorboard", "torch.utils.tensorboard.writer"})
-_ON_CPU = regex(r"\bdevice\b[\"']?\s*[=:(]{1,2}\s*(?:torch\.device\(\s*)?[\"']cpu[\"']|torch\.device\(\s*[\"']cpu[\"']")
+_ON_CPU = regex(
+    r"\bdevice\b[\"']?\s*[=:(]{1,2}\s*(?:torch\.device\(\s*)?[\"']cpu[\"']|torch\.device\(\s*[\"']cpu[\"']|\bCPUPlace\(\)"
+)
 _ON_ANY = regex(r"cuda|gpu|mps\b|accelerat|is_available|device_count|[\"']auto[\"']|--device", re.IGNORECASE)
 # Ids under which companies host models that nobody else can run.
 _HOSTED_ID = regex(

@@ -11,7 +11,7 @@ from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 
 LINES_OF_README = 400
-_ON_CPU = regex(r"\bon (?:(?:a|the|your|any|one|just|standard|normal|single|ordinary|modest|desktop|multi-?core) ){0,3}CPUs?\b", re.IGNORECASE)  # fmt: skip
+_ON_CPU = regex(r"\bon Intel\W{0,4}(?:\(R\)\s?)?Xeon\b|\bon (?:(?:a|the|your|any|one|just|standard|normal|single|ordinary|modest|desktop|multi-?core) ){0,3}CPUs?\b", re.IGNORECASE)  # fmt: skip
 _WORK = regex(
     r"\b(?:train(?:ed|ing|s)?|fit(?:ted|ting)?|infer(?:ence)?|models?|networks?|classifiers?|runtime|takes?|steps|epochs?|seconds|minutes|hours|(?:can|may) be run|runs? (?:fast|well|fine))\b",
     re.IGNORECASE,
@@ -36,7 +36,7 @@ def done_on_cores(checkout: Checkout, *, is_training: bool) -> Evidence | None:
     ``is_training``: of a training, a promise that no GPU is needed says something only where it speaks of training.
     """
     readmes = root_readmes(checkout)
-    if not any(source.mentions("CPU") or source.mentions("GPU") for source in readmes):
+    if not any(source.mentions(word) for source in readmes for word in ("CPU", "GPU", "Xeon")):
         return None
     found: Evidence | None = None
     for readme in readmes:

@@ -1,12 +1,13 @@
-"""What Modal's programs ask for in their decorators (``gpu="A100-80GB:2"``, ``gpu="any"``), and what their images install.
+"""What Modal's and Beam's programs ask for in their decorators (``gpu="A100-80GB:2"``, ``gpu="any"``), and what Modal's images install.
 
-Forms: Modal's guides on GPUs and on images; the objects of ``modal.gpu`` are those of its versions before 1.0.
+Forms: Modal's guides on GPUs and on images, Beam's on GPUs; the objects of ``modal.gpu`` are those of its versions before 1.0.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
@@ -25,6 +26,11 @@ _WRITTEN = regex(r"([A-Za-z][\w.-]*)!?(?::(\d{1,2}))?")
 _TAKES_GPU = frozenset(
     {"function", "cls", "create", "run_function", "run_commands", "pip_install", "uv_pip_install", "with_options"}
 )
+_OF_BEAM = frozenset(
+    {"endpoint", "function", "task_queue", "schedule", "asgi", "realtime", "Pod", "Sandbox", "Bot", "vllm"}
+)
+HOSTS = {"modal": "Modal", "beam": "Beam"}
+"""Whose programs they are, by the module that these import."""
 _INSTALLS = frozenset({"pip_install", "uv_pip_install"})
 _ANY = "any"
 MAX_COUNT = 8
@@ -37,15 +43,25 @@ class ModalOrder:
     card: str | None
     count: int
     evidence: Evidence
+    host: str = HOSTS["modal"]
 
 
 @remembered
 def modal_orders(source: Source) -> tuple[ModalOrder, ...]:
-    """Return the GPUs that a program's functions ask Modal for, in their order; none for other programs."""
+    """Return the GPUs that a program's functions ask Modal or Beam for, in their order; none for other programs."""
     code = source.code
-    if source.form is not Form.PYTHON or code is None or "gpu" not in source.text or "modal" not in code.imported():
+    if source.form is not Form.PYTHON or code is None or "gpu" not in source.text:
         return ()
-    return tuple(_orders(source, code))
+    if "modal" in code.imported():
+        return tuple(_orders(source, code, _TAKES_GPU))
+    if "beam" in code.imported():
+        return tuple(replace(order, host=HOSTS["beam"]) for order in _orders(source, code, _OF_BEAM))
+    return ()
+
+
+def asks_a_host(source: Source) -> bool:
+    """Whether a program is one that hands its work to such a host."""
+    return source.code is not None and not HOSTS.keys().isdisjoint(source.code.imported())
 
 
 def modal_packages(source: Source) -> tuple[Declared, ...]:
@@ -64,18 +80,18 @@ def modal_packages(source: Source) -> tuple[Declared, ...]:
     return (*found, Declared("modal", found[0].evidence)) if found else ()
 
 
-def _orders(source: Source, code: PythonCode) -> Iterator[ModalOrder]:
+def _orders(source: Source, code: PythonCode, taking: frozenset[str]) -> Iterator[ModalOrder]:
     objects = [(call, found[1]) for call in code.calls if (found := _OBJECT.fullmatch(call.name)) is not None]
     for call, name in objects:
         yield from _of_object(source, code, call, name)
     for call in code.calls:
-        value = call.keyword("gpu") if call.last in _TAKES_GPU else None
+        value = call.keyword("gpu") if call.last in taking else None
         if value is None:
             continue
         where = Evidence(source.path, call.line)
         for item in _flat((value,))[:1]:
             written = _WRITTEN.fullmatch((code.resolve(item, call.owner) or "").strip())
-            card = card_of(written[1]) if written is not None else None
+            card = card_of(written[1]) or card_of(f"{written[1]}GB") if written is not None else None
             if written is not None and (card is not None or written[1].lower() == _ANY):
                 yield ModalOrder(card, min(MAX_COUNT, max(1, int(written[2] or 1))), where)
 

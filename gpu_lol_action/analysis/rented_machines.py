@@ -14,7 +14,7 @@ from gpu_lol_action.analysis.cluster_orders import CLUSTER, cluster_wish, tells_
 from gpu_lol_action.analysis.colab_notebooks import colab_wish
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hosting_files import Wish
-from gpu_lol_action.analysis.modal_orders import ModalOrder, modal_orders, modal_packages
+from gpu_lol_action.analysis.modal_orders import ModalOrder, asks_a_host, modal_orders, modal_packages
 from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.sky_tasks import SkyTask, sky_tasks
@@ -34,10 +34,7 @@ def rented_wish(checkout: Checkout, run: Run | None) -> Wish | None:
         return _of_task(task)
     programs = _programs(checkout, run)
     asking = [source for source in programs if modal_orders(source)]
-    if (
-        run is None
-        and len(asking) < len([s for s in programs if s.code is not None and "modal" in s.code.imported()]) * MOST
-    ):
+    if run is None and len(asking) < len([s for s in programs if asks_a_host(s)]) * MOST:
         return None  # a collection of programs of which a few want a card
     orders = [order for source in asking for order in modal_orders(source)]
     ordered = _of_orders(orders, trains=run is not None and run.behavior is Behavior.TRAINS)
@@ -116,8 +113,8 @@ def _of_orders(orders: list[ModalOrder], *, trains: bool) -> Wish | None:
         chosen = [max(named, key=lambda order: named_card_gib(order.card or ""))]
     for order in chosen:
         card = (order.card, order.evidence) if order.card is not None else None
-        why = f"`{order.evidence}` asks Modal for a GPU"
-        return Wish(why, order.evidence, False, card, (order.count, order.evidence), host="Modal", is_order=True)
+        why = f"`{order.evidence}` asks {order.host} for a GPU"
+        return Wish(why, order.evidence, False, card, (order.count, order.evidence), host=order.host, is_order=True)
     return None
 
 

@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.cpu_bound import (
     asks_hosted_model,
     is_collection_of_clients,
     is_course_on_cores,
+    stays_on_cpu,
 )
 from gpu_lol_action.analysis.device_use import touches_a_device
 from gpu_lol_action.analysis.done_on_cores import done_on_cores
@@ -87,6 +88,8 @@ def _of_the_run(checkout: Checkout, run: Run | None) -> str | None:
         return "`spacy train` computes on the cores unless it is told a card, and no transformer asks for one"
     if (left_off := why_left_off(checkout, run)) is not None:
         return left_off
+    if run.script is not None and run.script.mentions("CPUPlace") and stays_on_cpu(run.script):
+        return "the program places its work on the CPU, and speaks of no card"
     if leaves_card_off(checkout, run):
         return "the program starts with its own switch for a card off, and nothing turns it on"
     if not _is_launched(run) and starts_below_zero(checkout, run):

@@ -441,3 +441,26 @@ BY_HAND = (
 def test_a_hosted_model_is_asked_by_hand(checkout: Build, address: str, key: str, is_cpu: bool) -> None:
     files = {"chat.py": BY_HAND.format(address, key), "requirements.txt": "requests\nsentence-transformers\n"}
     assert (workload(checkout(files)) == "cpu-only") is is_cpu
+
+
+@pytest.mark.parametrize(
+    ("place", "is_cpu"),
+    [("F.CPUPlace()", True), ("F.CUDAPlace(0) if args.use_cuda else F.CPUPlace()", False), ("F.CUDAPlace(0)", False)],
+)
+def test_paddle_s_place_is_the_device(checkout: Build, place: str, *, is_cpu: bool) -> None:
+    program = (
+        "import paddle.fluid as F\nif __name__ == '__main__':\n"
+        f"    F.optimizer.Adam(0.1).minimize(loss)\n    exe = F.Executor({place})\n    exe.run(main)\n"
+    )
+    analysis = analyze(checkout({"train.py": program, "README.md": "# Walks\n```\npython train.py\n```\n"}))
+    assert (analysis.spec.meta.workload_type.value == "cpu-only") is is_cpu
+
+
+@pytest.mark.parametrize(
+    ("where", "is_cpu"), [("on Intel® Xeon® processors", True), ("on Intel(R) Xeon hosts with a GPU", False)]
+)
+def test_a_readme_names_the_cores_that_it_is_for(checkout: Build, where: str, *, is_cpu: bool) -> None:
+    program = "import jax\nimport keras\nmodel = keras.models.load_model('m')\nmodel.predict(1)\n"
+    readme = f"# Pictures\n\nThis tells of models {where}.\n\n```\npython look.py\n```\n"
+    analysis = analyze(checkout({"look.py": program, "README.md": readme}))
+    assert (analysis.spec.meta.workload_type.value == "cpu-only") is is_cpu

@@ -87,3 +87,26 @@ def test_page_by_its_bare_name_serves_and_what_learns_beside_it_trains(checkout:
     assert analyze(checkout({"app.py": serves})).spec.meta.workload_type is WorkloadType.INFERENCE
     learns = f"{serves}def work():\n    from fastai.vision.all import vision_learner\n    vision_learner(data, net).fine_tune(1)\n"
     assert analyze(checkout({"app.py": learns})).spec.meta.workload_type is WorkloadType.TRAINING
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ('@endpoint(name="a", gpu="T4", memory="32Gi")', [("T4", 1)]),
+        ('@function(gpu="A100-40")', [("A100", 1)]),
+        ('@task_queue(gpu="A100-80")', [("A100-80GB", 1)]),
+        ('@endpoint(cpu=4, memory="8Gi")', []),
+    ],
+)
+def test_beam_s_orders_are_read_as_well(checkout: Build, order: str, expected: list[tuple[str | None, int]]) -> None:
+    tree = checkout({"app.py": f"from beam import endpoint, function, task_queue\n{order}\ndef f():\n    pass\n"})
+    found = modal_orders(tree.of(Form.PYTHON)[0])
+    assert [(item.card, item.count, item.host) for item in found] == [(*each, "Beam") for each in expected]
+
+
+def test_a_pod_of_beam_s_is_the_work(checkout: Build) -> None:
+    program = (
+        "from beam import Image, Pod\nserver = Pod(image=Image(), gpu='A10G', entrypoint=['python', '/x/webui.py'])\n"
+    )
+    spec = analyze(checkout({"app.py": program})).spec
+    assert (spec.meta.workload_type, spec.hardware.vram_required_gb) == (WorkloadType.INFERENCE, 24)
