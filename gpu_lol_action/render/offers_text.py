@@ -27,7 +27,10 @@ def offer_lines(case: ProposalCase, screen: Screen, *, is_verbose: bool) -> list
     misses = ladder.rejected if is_verbose else near_misses(ladder)
     rows = [_row(offer_view(each), _fit(each)) for each in fitting]
     rows += [_row(rejected_view(each, case.policy.lease), f"❌ {visible(each.reason, 200)}") for each in misses]
-    note = f"{len(ladder.candidates)} fit, {len(ladder.rejected)} do not{'' if is_verbose else '; all: --verbose'}"
+    each = "; prices of one machine each" if case.analysis.spec.hardware.num_nodes > 1 else ""
+    note = (
+        f"{len(ladder.candidates)} fit, {len(ladder.rejected)} do not{each}{'' if is_verbose else '; all: --verbose'}"
+    )
     return [screen.title("Offers", note), *table(rows, _COLUMNS, screen)]
 
 

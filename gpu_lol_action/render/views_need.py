@@ -16,7 +16,10 @@ from gpu_lol_action.render.views import EMPTY, accelerator_label, short_sha
 
 @record(frozen=True, slots=True)
 class NeedView:
-    """One side of the comparison: what that commit needs and what it costs; dashes where nothing fits."""
+    """One side of the comparison: what that commit needs and what it costs; dashes where nothing fits.
+
+    ``is_several``: it asks for several machines at once, of which `up` rents one.
+    """
 
     sha: Safe
     is_cpu_only: bool
@@ -29,6 +32,7 @@ class NeedView:
     cloud: str
     why: str
     has_offer: bool
+    is_several: bool
 
 
 def need_view(sha: str, analysis: Analysis, ladder: Ladder, *, is_corrected: bool = False) -> NeedView:
@@ -49,6 +53,7 @@ def need_view(sha: str, analysis: Analysis, ladder: Ladder, *, is_corrected: boo
         cloud=formats.cloud_name(best.offer.cloud) if best else "",
         why=best.why if best else "",
         has_offer=best is not None,
+        is_several=machines > 1,
     )
 
 

@@ -72,6 +72,10 @@ def test_several_machines_are_paid_for_together() -> None:
     several = replace(found, spec=replace(found.spec, hardware=replace(found.spec.hardware, num_nodes=3)))
     lines = text_of(several).split("\n")
     assert lines[0] == "🟢 This code needs 3 machines of 1 × A100-80GB, $4.17/h"
+    text = "\n".join(lines)
+    assert "gpu-lol up rents one machine at a time, so set hardware.num_nodes: 1 for it" in text
+    assert "get this machine" not in text
+    assert "prices of one machine each" in text
 
 
 def test_computed_stands_beside_documented() -> None:
