@@ -19,11 +19,17 @@ from gpu_lol_action.analysis.settings import scope_of, values_of
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 
-_NUMBERS = ("gpu", "gpus", "gpu_id", "gpuid", "gpu_ids", "device", "device_id", "cuda")
+# Not the plural: Lightning takes all cards by ``--gpus -1``.
+_NUMBERS = ("gpu", "gpu_id", "gpuid", "device", "device_id", "cuda")
 _SWITCHES = frozenset({"use_gpu", "use_cuda", "num_gpus", "n_gpus", "num_gpu"})
+# Sections that are about the run as a whole; `reader.use_gpu` is about a part of it.
+_WHOLE = frozenset({"", "runner", "run", "train", "trainer", "training", "system", "global", "general", "common", "resources", "hardware", "experiment"})  # fmt: skip
 _FORMS = frozenset({Form.YAML, Form.JSON, Form.TOML})
-# What a program says of a number below zero, or asks of it.
-_MEANS_CPU = regex(r"negative|-1\D{0,60}\bcpu|\bcpu\D{0,60}-1|\d?\s[<>]=?\s(?:0|-1)\b|[!=]=\s?-1", re.IGNORECASE)
+# What a program says of a number below zero, or asks of that of its card.
+_MEANS_CPU = regex(
+    r"negative|-1\D{0,60}\bcpu\b|\bcpu\b\D{0,60}-1|\b(?:gpu(?:_?id)?|device(?:_id)?|cuda)\s{0,2}(?:[<>]=?\s{0,2}(?:0|-1)\b|[!=]=\s{0,2}-1)",
+    re.IGNORECASE,
+)
 
 
 def starts_below_zero(checkout: Checkout, run: Run) -> bool:
@@ -53,7 +59,10 @@ def _is_given(checkout: Checkout, script: Source) -> bool:
 def switched_off_in(checkout: Checkout, run: Run) -> Evidence | None:
     """Return where the run's own configuration leaves the card off; None where it does not, or says both."""
     said: list[Setting] = [
-        setting for _, settings in scope_of(checkout, run).tiers[:2] for setting in settings if setting.key in _SWITCHES
+        setting
+        for _, settings in scope_of(checkout, run).tiers[:2]
+        for setting in settings
+        if setting.key in _SWITCHES and setting.path.rpartition(".")[0] in _WHOLE
     ]
     is_off = bool(said) and all(is_refused(setting.text) for setting in said)
     return said[0].evidence if is_off and _is_written(checkout, said[0]) else None

@@ -40,6 +40,10 @@ def workload(tree: Checkout) -> str:
         ("'--gpu', '-g', type=int, default=-1, help='GPU ID (negative value indicates CPU)'", "gpu", "--gpu $ID", "training"),
         ("'--gpu', type=int, default=0, help='GPU ID (negative value indicates CPU)'", "gpu", "", "training"),
         ("'--gpu', type=int, default=-1, help='which'", "gpu", "", "training"),
+        # Lightning takes all cards by -1, and what is compared with 0 may be anything.
+        ("'--gpus', type=int, default=-1, help='how many')\nassert args > 0\nprint(", "gpus", "", "training"),
+        ("'--gpu', type=int, default=-1)\nif step > 0 or step != -1:\n    print(", "gpu", "", "training"),
+        ("'--gpu', type=int, default=-1)\nprint(args.gpu >= 0)\nprint(", "gpu", "", "cpu-only"),
     ],
 )  # fmt: skip
 def test_a_number_below_zero_is_the_cpu_where_the_program_says_so(
@@ -57,6 +61,7 @@ def test_a_number_below_zero_is_the_cpu_where_the_program_says_so(
         ("  num_gpus: 0", "", "cpu-only"),
         ("  num_gpus: 2", "", "training"),
         ("  gpu: 0", "", "training"),  # the number of a card
+        ("  reader:\n    use_gpu: False", "", "training"),  # of what reads the data
         ("  use_gpu: False", "--use_gpu True", "training"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis.assemble import detect_all
+from gpu_lol_action.analysis.checkout import Checkout
 from tests.unit.analysis.conftest import Build
 
 STEPS = "    loss = model(x)\n    loss.backward()\n    torch.optim.AdamW(model.parameters()).step()\n"
@@ -15,8 +16,8 @@ CHOSEN = (
 CALLED = f"import torch\nimport lab\n\nif __name__ == '__main__':\n    model = lab.models.{{name}}(num_classes=2).cuda()\n{STEPS}"
 
 
-def networks(tree: object) -> set[str]:
-    return {f.value for f in detect_all(tree) if f.field == "media.network"}  # type: ignore[arg-type]
+def networks(tree: Checkout) -> set[str]:
+    return {f.value for f in detect_all(tree) if f.field == "media.network"}
 
 
 @pytest.mark.parametrize(
