@@ -21,7 +21,7 @@ GPU_MODULES = frozenset({
     "facenet_pytorch", "pytorch_tabnet", "pytorch_forecasting", "pykeen", "recbole", "torchrec", "transformer_lens", "nnsight",
     "sae_lens", "lm_eval", "mlc_llm", "comfy", "isaacgym", "isaaclab", "brax", "nnunetv2", "cellpose", "esm", "openfold", "torchdrug",
     "nerfacc", "kaolin", "trlx", "mergekit", "hqq", "aqlm", "causal_conv1d", "fla", "flashinfer", "exllama", "open_clip_train", "pycuda",
-    "determined", "labml_nn", "FlagEmbedding", "mii", "mistralrs", "areal", "skyrl", "skyrl_train", "oumi", "physicsnemo", "modelopt", "opacus", "verl", "openrlhf", "nanotron", "nemo_rl", "nemo_aligner",
+    "caffe2", "determined", "labml_nn", "FlagEmbedding", "mii", "mistralrs", "areal", "skyrl", "skyrl_train", "oumi", "physicsnemo", "modelopt", "opacus", "verl", "openrlhf", "nanotron", "nemo_rl", "nemo_aligner",
     "ragatouille", "colbert", "torchtext", "pyannote", "controlnet_aux", "compel", "k_diffusion", "ludwig",
 })  # fmt: skip
 """Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here."""

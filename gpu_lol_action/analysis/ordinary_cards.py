@@ -36,10 +36,12 @@ def ordinary(
     """Return the memory of a card that goes without saying, for a training of which nothing was weighed; None where the sum stands.
 
     A sum that is sure, or small, stands, and so does one where documentation speaks of larger cards. Nobody needs to say that a
-    large transformer which the program itself lays out, or all of a language model on many cards, is trained in a data center.
+    large transformer which the program itself lays out, all of a language model on many cards, or anything on several machines, is
+    trained in a data center.
     """
     required = breakdown.required_gib
-    silent = best(findings, SILENCE) if not _is_for_a_data_center(question) else None
+    is_for_many = _is_for_a_data_center(question) or any(f.field == "hardware.num_nodes" for f in findings)
+    silent = best(findings, SILENCE) if not is_for_many else None
     if silent is not None and confidence is Confidence.LOW and required > ORDINARY_GIB:
         why = f"{required:.3g} GiB computed of what is partly assumed, and {silent.evidence} names no card of more than 24 GB"
         return Agreement(ORDINARY_GIB, why, silent.evidence, silent)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
+from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.code_settings import (
     borrowed_settings,
@@ -34,6 +35,8 @@ from gpu_lol_action.domain.records import record
 _COMMON = frozenset({"name", "path", "id", "type", "base", "version", "size", "checkpoint", "pretrained", "model"})
 _PLACE = regex(r"\$\{(?:oc\.env:\w+\s*,\s*([^{}]*)|\.*([\w.]+))\}")
 _PAIRS = regex(r"\w{1,60}=[^,=]{1,200}(?:,\w{1,60}=[^,=]{1,200}){0,20}")
+_OF_TRAINING = regex(r"(?:train(?:ing|er)?|solver)\.")
+_AMOUNTS = regex(r"world_size|batch|gpus|nodes|devices")
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
@@ -101,7 +104,7 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     kept_configs = (
         s for s in (*configs, *written_settings(checkout, run)) if s.path not in overridden or _is_number(s.text)
     )
-    configs = _filled(tuple(kept_configs), options)
+    configs = _not_of_training(_filled(tuple(kept_configs), options), run)
     words = words_of(checkout, run, (*options, *configs))
     constants = constants_of((*closure[1:], *words.sources))
     given = {setting.key for setting in options}
@@ -131,6 +134,13 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         (Confidence.MEDIUM, tuple(setting for setting in (*kept, *near) if _is_overridden(setting, passed))),
     )
     return Scope((*tiers, (Confidence.LOW, rest)))
+
+
+def _not_of_training(configs: tuple[Setting, ...], run: Run) -> tuple[Setting, ...]:
+    """Return a configuration without the cards and batches of its ``TRAIN`` section, where the run is not one that trains."""
+    if run.behavior is not Behavior.INFERS:
+        return configs
+    return tuple(s for s in configs if _OF_TRAINING.match(s.path) is None or _AMOUNTS.search(s.key) is None)
 
 
 def _taken(source: Source, settings: list[Setting], given: Mapping[str, str]) -> list[Setting]:

@@ -33,7 +33,7 @@ EXPORT = environment(
 @pytest.mark.parametrize(
     "text",
     ["m2w64-gmp=6.1.0", "ucrt=10.0.22621.0", "aws-c-auth=0.7.0", "mpfr=4.0.2", "attr=2.5.1", "pywin32=305", "glew=2.2.0",
-     "suitesparse=5.10", "mamba", "arrow-cpp=4.0.0=py38_cpu", "abseil-cpp=20210324.0", "aws-crt-cpp=0.20", "pandoc=2.12", "sip=4.19.8", "sox", "anaconda", "conda-build", "libsndfile=1.2", "git-lfs", "psipred=4.01=1", "blast-legacy=2.2.26", "maven", "cpuonly", "xz-tools=5.8.1"],
+     "suitesparse=5.10", "mamba", "arrow-cpp=4.0.0=py38_cpu", "abseil-cpp=20210324.0", "aws-crt-cpp=0.20", "pandoc=2.12", "sip=4.19.8", "sox", "anaconda", "conda-build", "libsndfile=1.2", "git-lfs", "psipred=4.01=1", "blast-legacy=2.2.26", "maven", "cpuonly", "xz-tools=5.8.1", "conda-forge::bash", "coreutils", "pkg-config"],
 )  # fmt: skip
 def test_libraries_of_the_system_are_nobodys_packages(text: str) -> None:
     assert conda_requirement(text) is None

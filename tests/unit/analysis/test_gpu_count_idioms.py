@@ -75,6 +75,14 @@ def test_what_waits_for_something_else_is_no_count(checkout: Build, program: str
     assert counted(checkout({"train.py": program, "README.md": PLAIN})) is None
 
 
+@pytest.mark.parametrize(("program", "count"), [("demo.py", None), ("train.py", "8")])
+def test_the_cards_of_a_training_section_are_of_a_training(checkout: Build, program: str, count: str | None) -> None:
+    infer = "import torch, yaml\ncfg = yaml.safe_load(open('net.yaml'))\nmodel.eval()\nwith torch.no_grad():\n    model(x.cuda())\n"
+    files = {"train.py": TRAIN, "demo.py": infer, "net.yaml": "TRAIN:\n  WORLD_SIZE: 8\n  BATCH_SIZE: 32\n"}
+    tree = checkout({**files, "README.md": shell(f"python {program} --cfg net.yaml")})
+    assert counted(tree) == count
+
+
 def test_a_model_named_by_config_name_is_no_file_of_hydra(checkout: Build) -> None:
     tree = checkout(
         {"train.py": TRAIN, "conf/gpt2.yaml": "devices: 4\n", "README.md": shell("python train.py --config_name gpt2")}

@@ -61,6 +61,11 @@ def test_where_the_readme_speaks_of_more_the_sum_is_asked_for(checkout: Build, m
     assert need(checkout, README + f"\n\n{more}\n") > ORDINARY_GIB
 
 
+def test_a_training_on_several_machines_needs_its_sum_though_nobody_says_so(checkout: Build) -> None:
+    launch = README.replace("python train.py", "torchrun --nnodes 4 --nproc_per_node 8 train.py")
+    assert need(checkout, launch) > ORDINARY_GIB
+
+
 def test_a_page_of_few_words_is_not_silent_on_purpose(checkout: Build) -> None:
     assert need(checkout, "# Net\n\nRun `python train.py`.\n") > ORDINARY_GIB
 

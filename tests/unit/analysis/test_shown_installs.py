@@ -6,6 +6,7 @@ import pytest
 
 from gpu_lol_action.analysis.assemble import detect_all
 from gpu_lol_action.analysis.gpu_count import detect
+from gpu_lol_action.analysis.install_commands import read_install_commands
 from gpu_lol_action.analysis.runs import primary_run
 from tests.unit.analysis.conftest import Build
 
@@ -28,6 +29,24 @@ def test_an_install_command_is_read_however_it_is_shown(checkout: Build, text: s
     readme = f"# N\n## Installation\n{text}\n## Train\n```\npython train.py\n```\n"
     found = [f.value for f in detect_all(checkout({"train.py": TRAIN, "README.md": readme}))]
     assert ("foo-pkg==1.2" in found) is is_read
+
+
+@pytest.mark.parametrize(
+    ("command", "read"),
+    [
+        ("pip install foo-pkg; mkdir -p data; pushd data", ["foo-pkg"]),
+        ("pip install foo-pkg ; wget example.org/a.zip", ["foo-pkg"]),
+        ("pip install 'foo-pkg>=1; python_version >= \"3.8\"'", ["foo-pkg>=1; python_version >= '3.8'"]),
+        ("pip install 'foo-pkg>=1;sys_platform==\"linux\"' bar-pkg", ["foo-pkg>=1;sys_platform=='linux'", "bar-pkg"]),
+        ("pip install \"foo-pkg; (platform_system != 'Darwin')\"", ["foo-pkg; (platform_system != 'Darwin')"]),
+    ],
+)
+def test_a_semicolon_ends_an_install_command_unless_a_marker_follows(
+    checkout: Build, command: str, read: list[str]
+) -> None:
+    tree = checkout({"setup.sh": f"{command}\n"})
+    found = [d.requirement for c in read_install_commands(tree.sources[0]) for d in c.declared]
+    assert [text.replace('"', "'") for text in found] == read
 
 
 @pytest.mark.parametrize(
