@@ -29,6 +29,7 @@ from gpu_lol_action.analysis.launch_tools import INTERFACES
 from gpu_lol_action.analysis.launcher_configs import family_of
 from gpu_lol_action.analysis.linked_configs import linked_config
 from gpu_lol_action.analysis.moved_folders import found_there, is_outside
+from gpu_lol_action.analysis.namesakes import program_named
 from gpu_lol_action.analysis.option_aliases import by_long_names
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.placed_words import with_placed
@@ -256,7 +257,7 @@ def _named_program(checkout: Checkout, command: LaunchCommand) -> Source | None:
         return there
     own = command.evidence.path.rpartition("/")[0]
     beside = checkout.find(plain_path(f"{own}/{target}")) if own else None
-    return checkout.find(plain_path(target)) or beside or checkout.find_named(target)
+    return checkout.find(plain_path(target)) or beside or program_named(checkout, target, command.options)
 
 
 def _config(checkout: Checkout, command: LaunchCommand, name: str, word: str) -> Source | None:

@@ -33,8 +33,10 @@ _EXTRA_OPTIONS = frozenset({"-E", "--extras", "--extra", "--with", "-G", "--grou
 # What a project can work with, and no run needs.
 _EVERYTHING = frozenset({"all", "everything", "all-extras"})
 _CONDA = regex(r"(?:conda|mamba|micromamba)\s+(install|create)\s+(.+)")
-# A `;` also stands before the marker of a requirement, which begins with one of the names that PEP 508 has: any other ends a command.
-_PARTS = regex(r"&&|\|\||\s\|\s|;(?!\s*[\"'(]*(?:python_|os_name|sys_platform|platform_|implementation_|extra\b))")
+# A `;` also stands before the marker of a requirement, and within quotes: one ends a command only where another begins.
+_PARTS = regex(r"&&|\|\||\s\|\s|;(?=\s*(?:(?:pip3?|python[\d.]*|conda|uv|mamba|cd|git|apt|apt-get|then|fi|do|done|else|sudo|exec|if|export|source|echo|"
+               r"mkdir|pushd|popd|rm|cp|mv|ln|curl|wget|tar|unzip|chmod|sed|cat|touch|ls|bash|sh|make|cmake|set|unset|eval|for|while|"
+               r"torchrun|accelerate|deepspeed)(?:\s|;|$)))")  # fmt: skip
 _HEADING = regex(r"^#{1,6}\s+(.{1,200})")
 _INLINE = regex(r"`([^`\n]{6,400})`")
 # An item of a list that is a command without marks of code, and what no command has but a sentence.

@@ -35,6 +35,7 @@ _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epoch
 _SERVING_PACKAGE = regex(r"(?:^|_)(?:evals?|infer|inference|demo|predict|chat|serve|server|generation|tts)(?:_|$)")
 _OF_OPTIONS = regex(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
 MOST_OF_A_PAGE = 12  # modules that are looked at for one
+_TRAINS = regex(r"(?:pre_?)?train(?:er|ing)?\.py|fine_?tune\.py")
 _LEARNER = regex(r"(?:trainer|learner)\.py")  # who imports it does not only run what was trained
 
 
@@ -58,7 +59,8 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
     if trains_what_it_serves(script, own):
         return Behavior.TRAINS
-    is_known = uses_gpu and script.code.has_main and is_known_to_train(script)
+    is_guarded = uses_gpu and script.code.has_main
+    is_known = is_guarded and is_known_to_train(script)
     if own is Behavior.NEITHER and (is_known or _starts_training(checkout, script)):
         return Behavior.TRAINS
     if own is Behavior.NEITHER and (hands_on(checkout, script) or (uses_gpu and hands_optimizer_on(script))):
@@ -77,6 +79,15 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         is_page = not is_named and any(_is_page(source) for source in closure[:MOST_OF_A_PAGE])
         is_idle = is_page or (not is_named and only_looks_at_gradients(closure))
         return Behavior.INFERS if is_idle else Behavior.TRAINS
+    if own is Behavior.NEITHER and is_guarded and _TRAINS.fullmatch(script.name):
+        return Behavior.TRAINS  # by a library that is not here; what it imports from here could also run a model
+    return _infers(checkout, script, closure, own, uses_gpu=uses_gpu)
+
+
+def _infers(
+    checkout: Checkout, script: Source, closure: Sequence[Source], own: Behavior, *, uses_gpu: bool
+) -> Behavior:
+    """Return what a program does that does not train: whether it, or what it imports, runs a model."""
     if own is Behavior.NEITHER and any(
         _of_part(checkout, source, uses_gpu=uses_gpu) is Behavior.INFERS for source in closure[1:]
     ):

@@ -36,12 +36,13 @@ def test_an_install_command_is_read_however_it_is_shown(checkout: Build, text: s
     [
         ("pip install foo-pkg; mkdir -p data; pushd data", ["foo-pkg"]),
         ("pip install foo-pkg ; wget example.org/a.zip", ["foo-pkg"]),
+        ("ARCHS='90;100' pip install foo-pkg", ["foo-pkg"]),
         ("pip install 'foo-pkg>=1; python_version >= \"3.8\"'", ["foo-pkg>=1; python_version >= '3.8'"]),
         ("pip install 'foo-pkg>=1;sys_platform==\"linux\"' bar-pkg", ["foo-pkg>=1;sys_platform=='linux'", "bar-pkg"]),
         ("pip install \"foo-pkg; (platform_system != 'Darwin')\"", ["foo-pkg; (platform_system != 'Darwin')"]),
     ],
 )
-def test_a_semicolon_ends_an_install_command_unless_a_marker_follows(
+def test_a_semicolon_ends_an_install_command_where_another_begins(
     checkout: Build, command: str, read: list[str]
 ) -> None:
     tree = checkout({"setup.sh": f"{command}\n"})
