@@ -21,11 +21,14 @@ from gpu_lol_action.analysis.setup_py import read_setup_py
 from gpu_lol_action.domain.patterns import regex
 
 FEW_GUARDED = 3  # modules of a checkout that compute on a GPU, beyond which they are its work
+_EXAMPLES = regex(r"(?:^|/)(?:examples?|demos?|notebooks?|tutorials?|samples?)/", re.IGNORECASE)
 _README = regex(r"readme\.\w{2,4}", re.IGNORECASE)
 
 
 def is_for_an_extra(checkout: Checkout, run: Run) -> bool:
-    """Whether a run is told of below the root alone, its GPU packages are an extra's, and the root's README starts something without them."""
+    """Whether a run needs an extra's packages, and the project is used without: an example that no command starts, or one told of below the root alone, where the root's README starts something else."""
+    if run.command is None and run.script is not None and _EXAMPLES.search(run.script.path):
+        return _only_an_extra_computes(checkout)  # of a library that works without
     if run.command is None or not run.command.is_documented or "/" not in run.command.said.path:
         return False
     if not _only_an_extra_computes(checkout):

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.reading_order import by_name
 from gpu_lol_action.domain.patterns import regex
 
 FOLDERS = ("docs/", "doc/")
@@ -31,7 +32,9 @@ def documents_and_linked_pages(checkout: Checkout) -> tuple[list[Source], list[S
     outside = [source for source in documents if not source.path.startswith(FOLDERS)]
     if len(outside) == len(documents):
         return outside, []
-    readmes = [source for source in outside if source.depth == 0 and source.name.startswith("readme.")]
+    at_root = [source for source in by_name(outside) if source.depth == 0 and source.name.startswith("readme")]
+    # `README.md` may be a link to one in some language, which is not followed.
+    readmes = [source for source in at_root if source.name.startswith("readme.")] or at_root
     if not readmes:
         instead = [s for s in documents if s.path.startswith(FOLDERS) and s.depth == 1 and s.name.startswith("readme.")]
         outside, readmes = [*instead[:1], *outside], instead

@@ -33,6 +33,7 @@ _NOT_THE_OPENING = regex(
 _PUBLISHED = regex(r"[\"'][\w.-]{2,60}/[\w.-]{2,90}[\"']")
 _WEIGHTS = regex(r"[\"'][\w./-]{2,120}\.(?:pth?|ckpt|safetensors|onnx|gguf)[\"']")
 _FOR_INFERENCE = regex(r"(?:(?<=/)|^)infer(?:ence)?/")
+_MODULE = regex(r"\w{1,60}(?:\.\w{1,60}){1,8}(?<!\.py)")
 _DEMO = regex(r"demo|infer", re.IGNORECASE)
 _TUNES = regex(r"fine-?_?tun", re.IGNORECASE)
 
@@ -68,8 +69,9 @@ def opens_with_use(checkout: Checkout, runs: Iterable[Run], level_of: Callable[[
     ]
     lines = [run.command.said.line for run in trained if run.command is not None]
     levels = [level_of(run.script.path) for run in trained if run.script is not None]
-    # As a folder `train` makes nothing less important, none of this name does.
-    own = level_of(_FOR_INFERENCE.sub("", first.script.path))
+    # As a folder `train` makes nothing less important, none of this name does; a module of a package is started from the root.
+    is_module = _MODULE.fullmatch(first.command.target) is not None
+    own = 0 if is_module else level_of(_FOR_INFERENCE.sub("", first.script.path))
     if not lines or min(lines) < said.line or any(level < own for level in levels):
         return None
     return said.path

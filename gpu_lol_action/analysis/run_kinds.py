@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Source
-from gpu_lol_action.analysis.command_verbs import only_judges
+from gpu_lol_action.analysis.command_verbs import TRAINING_TARGET, only_judges
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.launch_tools import TOOLS
@@ -20,7 +20,7 @@ _BESIDE = regex(
     r"delinearize|quantize|quantization|fetch|tokenize|tokenizer|visuali[sz]e|plot|profile|profiler|stats|split|crawl|metrics?|fid|score|val|valid|validate|validation|"
     r"extract|generate_data|gen_?(?:data|vocab)|vocab|make|build|create|lint|format|check|verify|diagnos(?:e|is|tics?)|init|compare|diff|delta|apply_delta|analy[sz]e|report|requirements|utils?|helpers?|release|play|enjoy|tournament|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show|"
     # What self-supervised networks are judged by.
-    r"lin(?:cls|probe|eval)|linear_?prob(?:e|ing))(?=$|[/_.\s-])",
+    r"lin(?:cls|probe|eval)|linear_?prob(?:e|ing)|repro_?issues?|issues?_?\d+)(?=$|[/_.\s-])",
     re.IGNORECASE,
 )
 # Folders of what keeps a repository in order.
@@ -89,7 +89,9 @@ def is_beside(run: Run) -> bool:
     if only_judges(command) or command.tool.partition(".")[0] in _EVALUATORS:
         return True
     if "do_train" not in command.options and {"do_eval", "do_predict"} & command.options.keys():
-        return True
+        return (
+            TRAINING_TARGET.search("/" + command.target.rsplit("/", 1)[-1]) is None
+        )  # else it trains, and evaluates as well
     if run.script is not None and not command.is_launcher and _is_in(run.script.path, _BESIDE_FOLDERS):
         return True
     target = command.target if not command.target.endswith(".py") else _stem(command.target)

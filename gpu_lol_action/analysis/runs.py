@@ -33,6 +33,7 @@ from gpu_lol_action.analysis.entry_points import (
 )
 from gpu_lol_action.analysis.gpu_extras import is_for_an_extra
 from gpu_lol_action.analysis.import_graph import is_imported
+from gpu_lol_action.analysis.linked_pages import FOLDERS
 from gpu_lol_action.analysis.made_for_use import is_of_an_experiment, is_page_on_tuning, made_for_use
 from gpu_lol_action.analysis.node_packs import is_tuning_node
 from gpu_lol_action.analysis.onnx_sessions import session_programs, session_runs
@@ -171,6 +172,8 @@ def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> Rank:
         if run.script is not None and (own := levels.of(run.script.path)) < level:
             # A page below that speaks of it takes nothing from the program, nor from the script that starts it.
             level, kind = own, SCRIPT if form_of(run.evidence.path) is Form.SHELL else PROGRAM
+            if run.command.said.path.startswith(FOLDERS):
+                kind = DOCUMENT  # the root's README sends its reader to that page
     elif run.command is not None:
         kind = SCRIPT
         level = min(level, levels.of(run.script.path)) if run.script else level
@@ -213,7 +216,13 @@ def _with_depth(checkout: Checkout, ranks: list[Rank], levels: Levels) -> list[R
     first = next(scripts, None)
     limit = levels.of(first.path) if first is not None else 0
     told = [
-        replace(r, is_deeper=bool(r.kind <= DOCUMENT and r.run.script and _depth(levels, r.run) > limit)) for r in ranks
+        replace(
+            r,
+            is_deeper=bool(
+                r.kind <= DOCUMENT and r.run.script and _depth(levels, r.run) > limit and not _is_large(r.run)
+            ),
+        )
+        for r in ranks
     ]
     readmes = [
         rank.run
@@ -232,6 +241,13 @@ def _depth(levels: Levels, run: Run) -> int:
     places = [source.path for source in (run.script,) if source is not None]
     places += [run.evidence.path] if form_of(run.evidence.path) is Form.PYTHON else []
     return min(map(levels.of, places), default=0)
+
+
+def _is_large(run: Run) -> bool:
+    """Whether a document tells of a training over several cards: no aside, however deep its program lies."""
+    command = run.command
+    is_told = command is not None and command.said.path.lower().startswith("readme") and (command.processes or 0) > 1
+    return is_told and run.behavior is Behavior.TRAINS
 
 
 def _only_serves(run: Run) -> bool:

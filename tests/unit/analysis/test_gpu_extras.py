@@ -154,3 +154,22 @@ def test_what_a_library_takes_along_where_it_is_there_is_not_rented(checkout: Bu
 )  # fmt: skip
 def test_what_a_library_needs_or_mostly_does_is_rented(checkout: Build, change: Mapping[str, str]) -> None:
     assert analyze(checkout({**PIPES, **change})).proposed.meta.workload_type is not WorkloadType.CPU_ONLY
+
+
+SAMPLE = {"pyproject.toml": PROJECT, "README.md": "# Judge\n```\npip install judge\n```\n", "judge/__init__.py": ""}
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "needs"),
+    [
+        ("examples/answer.py", {}, False),
+        ("docs/tutorials/answer.py", {}, False),
+        ("examples/answer.py", {"pyproject.toml": PROJECT.replace('"tqdm"', '"torch"')}, True),  # everybody installs it
+        ("answer.py", {}, True),  # made to be started
+    ],
+)
+def test_an_example_with_an_extra_of_a_library_that_works_without_rents_nothing(
+    checkout: Build, path: str, change: Mapping[str, str], needs: bool
+) -> None:
+    kind = analyze(checkout({**SAMPLE, path: ANSWERS, **change})).proposed.meta.workload_type
+    assert (kind is not WorkloadType.CPU_ONLY) is needs

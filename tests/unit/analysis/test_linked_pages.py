@@ -26,6 +26,15 @@ def test_the_first_page_that_the_readme_links_tells_what_is_started(checkout: Bu
     assert (run.shown, str(run.evidence)) == ("accelerate train_small.py", "docs/small.md:3")
 
 
+def test_a_page_that_the_readme_links_tells_more_than_one_beside_a_configuration(checkout: Build) -> None:
+    deep = {"configs/a/README.md": "# A\n## Reproduce\n```\ntorchrun --nproc_per_node 8 train_large.py\n```\n"}
+    # `README.md` may be a link to that file, which is not followed.
+    run = primary_run(checkout({"README_CN.md": "# Foo\n[Small](docs/small.md)\n", **FILES, **deep}))
+
+    assert run is not None
+    assert str(run.evidence) == "docs/small.md:3"
+
+
 def test_pages_that_nobody_links_are_a_reference(checkout: Build) -> None:
     run = primary_run(checkout({"README.md": "# Foo\nSee https://foo.dev/docs/small.md\n", **FILES}))
 

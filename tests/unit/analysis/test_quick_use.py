@@ -40,7 +40,8 @@ def readme(*chapters: tuple[str, str]) -> str:
         (readme(("Step 1: Generation", "infer.py"), ("Step 2: Training", "train.py")), "python train.py"),
         (readme(("Web demo (optional)", "infer.py"), ("Training", "train.py")), "python train.py"),
         (readme(("Evaluation", "infer.py"), ("Training", "train.py")), "python train.py"),
-        # A sample deeper than what trains.
+        # A module of a package is started from the root, wherever it lies; another sample deeper than what trains is but one.
+        (readme(("Demo", "-m samples.webcam"), ("Training", "train.py")), "python samples.webcam"),
         (readme(("Demo", "samples/webcam.py"), ("Training", "train.py")), "python train.py"),
     ],
 )  # fmt: skip

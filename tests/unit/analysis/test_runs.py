@@ -39,6 +39,13 @@ def first(tree: Checkout) -> tuple[str, str]:
         ({"main_linprobe.py": TRAIN, "main_pretrain.py": TRAIN}, "main_pretrain.py"),
         # A sub-project's training is an aside.
         ({"README.md": "```\npython demo.py\npython tuning_kit/train.py\n```\n", "demo.py": INFER, "tuning_kit/train.py": TRAIN}, "python demo.py"),
+        # But no training over several cards that the README itself tells of is one.
+        ({"README.md": "```\npython demo.py\ntorchrun --nproc_per_node 8 tuning_kit/train.py\n```\n", "demo.py": INFER, "tuning_kit/train.py": TRAIN}, "torchrun train.py"),
+        # A training that evaluates as well is one; an evaluation is a step beside.
+        ({"README.md": "```\npython demo.py\npython train.py --do_eval\n```\n", "demo.py": INFER, "train.py": TRAIN}, "python train.py"),
+        ({"README.md": "```\npython demo.py\npython run_all.py --do_eval\n```\n", "demo.py": INFER, "run_all.py": TRAIN}, "python demo.py"),
+        # What shows somebody's trouble is not what the repository is for.
+        ({"repro_issue_12.py": TRAIN, "tune.py": TRAIN}, "tune.py"),
         # A sub-project's script does not win over a program at the root, where no document speaks.
         ({"demo.py": INFER, "tuning_kit/run.sh": "python train.py\n", "tuning_kit/train.py": TRAIN}, "demo.py"),
         # The README before other documents.
