@@ -8,6 +8,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import import_closure
+from gpu_lol_action.analysis.launch_tools import USUAL_NODE
 from gpu_lol_action.analysis.launcher_configs import accelerate_configs
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import as_number
@@ -21,7 +22,7 @@ _PER_MACHINE = ("ngpus", "num_gpus_per_node", "gpus_per_node", "ngpus_per_node",
 
 def counts_beside(checkout: Checkout, run: Run) -> list[Finding]:
     """Return the count that a file beside the run's program says; none where none does."""
-    return _prepared(checkout, run) or _submitted(checkout, run)
+    return _prepared(checkout, run) or _submitted(checkout, run) or _listed_hosts(run)
 
 
 def _prepared(checkout: Checkout, run: Run) -> list[Finding]:
@@ -68,3 +69,13 @@ def _submitted(checkout: Checkout, run: Run) -> list[Finding]:
                 why = f"`{default.name}` is {count} in what hands the program to a cluster"
                 return [Finding(_FIELD, str(count), why, Confidence.LOW, Evidence(source.path, default.line))]
     return []
+
+
+def _listed_hosts(run: Run) -> list[Finding]:
+    """Return a whole machine where a launcher takes its machines from a list of hosts: of each it starts all cards, and such have eight as a rule."""
+    command = run.command
+    hosts = command.options.get("hostfile", "").strip("\"'") if command is not None and command.is_launcher else ""
+    if hosts in {"", "None", "/dev/null", "True"}:
+        return []
+    why = f"the machines of `{hosts}` are taken with all their cards, {USUAL_NODE} as a rule"
+    return [Finding(_FIELD, str(USUAL_NODE), why, Confidence.LOW, run.evidence)]

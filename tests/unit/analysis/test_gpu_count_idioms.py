@@ -83,6 +83,20 @@ def test_the_cards_of_a_training_section_are_of_a_training(checkout: Build, prog
     assert counted(tree) == count
 
 
+@pytest.mark.parametrize(
+    ("command", "count"),
+    [
+        ("deepspeed --hostfile=hosts.txt train.py", "8"),
+        ("deepspeed --hostfile hosts.txt --num_gpus 2 train.py", "2"),
+        ("deepspeed --hostfile= train.py", None),
+        ("deepspeed train.py", None),
+    ],
+)
+def test_machines_of_a_list_are_taken_whole(checkout: Build, command: str, count: str | None) -> None:
+    program = TRAIN + "    deepspeed.initialize(model=model)\n"
+    assert counted(checkout({"train.py": program, "README.md": shell(command)})) == count
+
+
 def test_a_model_named_by_config_name_is_no_file_of_hydra(checkout: Build) -> None:
     tree = checkout(
         {"train.py": TRAIN, "conf/gpt2.yaml": "devices: 4\n", "README.md": shell("python train.py --config_name gpt2")}
