@@ -8,7 +8,13 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.document_layout import code_blocks, headings_of, labels_of
-from gpu_lol_action.analysis.documented_amounts import asks_for_memory, in_gib, is_offloaded, memory_phrases
+from gpu_lol_action.analysis.documented_amounts import (
+    asks_for_memory,
+    in_gib,
+    memory_phrases,
+    tells_a_saving,
+)
+from gpu_lol_action.analysis.documented_cells import field_of, tabled
 from gpu_lol_action.analysis.documented_phrases import (
     card_phrases,
     gpu_number,
@@ -18,7 +24,6 @@ from gpu_lol_action.analysis.documented_phrases import (
     purpose,
 )
 from gpu_lol_action.analysis.documented_places import about_run, block_meant
-from gpu_lol_action.analysis.documented_tables import TableCard, table_cards, table_counts, table_figures
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hardware_guides import hardware_guides, is_in_documentation, names_of
@@ -29,6 +34,7 @@ from gpu_lol_action.analysis.wrapped_lines import paragraphs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
+_GUIDES = ("docs", "doc")
 MAX_LINES = 4000
 MAX_LINE_CHARACTERS = 4000
 MAX_DOCUMENTS = 10
@@ -38,7 +44,7 @@ _NOT_HARDWARE = regex(
 _ABOUT_RUNNING = regex(
     r"readme|train|tun|infer|demo|install|start|usage|hardware|require|gpu|model|run|reproduc|recipe", re.IGNORECASE
 )
-_SENTENCE_END = regex(r"(?<=[A-Za-z)*`])[.;!?]\s+|。")
+_SENTENCE_END = regex(r"(?<=[A-Za-z)*`])(?<!\bi\.e)(?<!\be\.g)(?<!\bw\.r\.t)[.;!?]\s+|。")
 # An entry of a list of news speaks of what was released on that day, mostly another model or size.
 _NEWS = regex(
     r"^\s{0,6}[-*+]?[\s\[(*_`~]{0,6}\W{0,4}(?:\d{4}[./-]\d{1,2}(?:[./-]\d{1,2})?|"
@@ -111,17 +117,7 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
             found.extend(_without_arguments(line, stated) if is_command else stated)
         else:
             found.extend(_of_paragraph(whole, heading, source.path, {n: lines[n - 1] for n in numbers}))
-    for figure in table_figures(lines, headings):
-        why = f"a table of the documentation says {figure.memory_gb:g} GB for {figure.label or 'a row'}"
-        field = _field("memory_gb", _table_use(figure.label, headings[figure.line - 1]))
-        found.append(
-            Finding(field, f"{figure.memory_gb:g}", why, Confidence.MEDIUM, Evidence(source.path, figure.line))
-        )
-    for count, number in table_counts(lines):
-        why = f"a table of the documentation names {count} GPU{'s' if count > 1 else ''}"
-        found.append(Finding("documented.gpu_count", str(count), why, Confidence.LOW, Evidence(source.path, number)))
-    for card in table_cards(lines):
-        found.extend(_of_cell(card, headings[card.line - 1], Evidence(source.path, card.line)))
+    found.extend(tabled(lines, headings, source.path))
     return tuple(found)
 
 
@@ -150,28 +146,18 @@ def _of_paragraph(text: str, heading: str, path: str, lines: Mapping[int, str]) 
     """Yield what the sentences of a paragraph state, each on the line where its number or card stands."""
     is_news = _NEWS.match(text) is not None
     for sentence in _SENTENCE_END.split(text):
-        for said in statements_of(sentence, "news" if is_news else heading, Evidence(path, min(lines))):
-            stated = named_as(said.value)
-            places = [number for number, line in lines.items() if stated.search(line)]
-            yield replace(said, evidence=Evidence(path, places[0])) if places else said
+        told = list(statements_of(sentence, "news" if is_news else heading, Evidence(path, min(lines))))
+        places = [_place(said, lines) for said in told]
+        # A count in a word ("a single 16GB GPU") stands where its sentence names the rest.
+        otherwise = next((place for place in places if place), min(lines))
+        for said, place in zip(told, places, strict=True):
+            yield replace(said, evidence=Evidence(path, place or otherwise))
 
 
-def _of_cell(card: TableCard, heading: str, where: Evidence) -> Iterator[Finding]:
-    """Yield the card, and how many of it, that a table's column of GPUs names."""
-    phrase = card.phrase
-    named = f"{phrase.count} × {phrase.card}" if phrase.count else phrase.card
-    why = f"a table of the documentation names {named}"
-    is_sure = not card.is_measured and bool(phrase.count or phrase.is_sized)
-    use = purpose(card.column) or purpose(heading)
-    yield Finding(_field("card", use), phrase.card, why, Confidence.MEDIUM if is_sure else Confidence.LOW, where)
-    if phrase.count and is_sure and use != "inference":
-        yield Finding("documented.gpu_count", str(phrase.count), why, Confidence.LOW, where)
-
-
-def _table_use(label: str, heading: str) -> str:
-    if is_offloaded(label):
-        return "offloaded"
-    return "quantized" if is_quantized(label) else purpose(label) or purpose(heading)
+def _place(said: Finding, lines: Mapping[int, str]) -> int:
+    """Return the first line on which a stated number or card stands; 0 where none does."""
+    stated = named_as(said.value)
+    return next((number for number, line in lines.items() if stated.search(line)), 0)
 
 
 def _documents(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
@@ -179,6 +165,8 @@ def _documents(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
     named = run.evidence.path if run is not None else ""
     naming = {named} | ({run.command.said.path} if run is not None and run.command is not None else set())
     folder = run.script.folder if run is not None and run.script is not None else named.rpartition("/")[0]
+    # A part of a checkout may have guides of its own (``tools/docs``).
+    told = next((said for path in naming if (said := path.rpartition("/")[0]).endswith(("/docs", "/doc"))), "docs")
     # A launch script's own folder is nearer to what it starts than that of a program which serves many.
     is_launched = run is not None and run.command is not None and form_of(named) is Form.SHELL
     launched = _upwards(named.rpartition("/")[0]) if is_launched else []
@@ -191,7 +179,7 @@ def _documents(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
     for source in documents:
         stem = _stem(source)
         is_near = source.folder in above or (source.depth == shallowest and source.name.startswith("readme"))
-        is_guide = source.folder in {"docs", "doc"} and not source.name.startswith("readme")
+        is_guide = source.folder in {*_GUIDES, told} and not source.name.startswith("readme")
         if stem in chosen_names and is_in_documentation(source):
             naming.add(source.path)
         # What tells how to start the run speaks for it, whatever it is called (``RESULTS.md``).
@@ -230,17 +218,9 @@ def _is_translation(stem: str) -> bool:
 
 _ON_THE_HOST = regex(r"^(?!.*\bGPUs?\b).*\bCPU\b", re.IGNORECASE)
 _ON_A_CARD = regex(r"\bGPUs?\b|\bVRAM\b|显存", re.IGNORECASE)
-
-
 # "For example, for 2 GPUs each will see 16 samples": how the work is divided, whatever the number.
 _ILLUSTRATED = regex(r"\b(?:for (?:example|instance)|e\.g\.)(?=[\s,:]).{0,120}\b(?:each|per|every)\b", re.IGNORECASE)
-
-
 _COUNT = "documented.gpu_count"
-
-
-def _field(name: str, use: str) -> str:
-    return f"documented.{use}.{name}" if use else f"documented.{name}"
 
 
 def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
@@ -261,6 +241,7 @@ def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]
 def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     line = in_gib(line)
     use = purpose(line) or purpose(heading)
+    is_saving = False
     for sentence in _SENTENCE_END.split(line):
         own = "quantized" if is_quantized(sentence) else purpose(sentence) or use
         # Under "CPU deployment" memory is the machine's, unless a sentence says whose else.
@@ -269,8 +250,9 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
             size = phrase.size_gb
             why = f"the documentation {'asks for' if phrase.is_demanded else 'speaks of'} {size:g} GB of GPU memory"
             confidence = Confidence.HIGH if phrase.is_demanded else Confidence.MEDIUM
-            field = _field("memory_gb", "offloaded" if phrase.is_offloaded else own)
+            field = field_of("memory_gb", "offloaded" if phrase.is_offloaded or is_saving else own)
             yield Finding(field, f"{size:g}", why, confidence, where)
+        is_saving |= tells_a_saving(sentence)
     is_counted = False
     for card in card_phrases(line):
         named = f"{card.count} × {card.card}" if card.count else card.card
@@ -279,7 +261,7 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
         confidence = Confidence.MEDIUM if is_sure else Confidence.LOW
         if card.is_demanded and confidence is Confidence.MEDIUM:
             confidence = Confidence.HIGH
-        yield Finding(_field("card", use), card.card, why, confidence, where)
+        yield Finding(field_of("card", use), card.card, why, confidence, where)
         if card.count:
             is_counted = True
             yield Finding("documented.gpu_count", str(card.count), why, Confidence.MEDIUM, where)

@@ -116,6 +116,17 @@ _TELLING = (
     regex(rf"\b{_SIZE}\s+of\s+RAM\s+(?:on|per|in)\s+(?:(?:a|the|one|each)\s+)?(?:single\s+)?GPU\b", re.IGNORECASE),
     _COMPARED,
 )
+# "If your GPU has less than 24GB of memory, set …": what the run takes as it is; what follows is told of it with that saving.
+_IF_LESS = regex(
+    rf"(?:\b(?:if|when|for)\b[^.,;\n]{{0,60}}?\b(?:GPUs?|cards?|VRAM|memory)\b[^.,;\n]{{0,40}}?(?:\b(?:less|smaller|lower|fewer)\s+than|\bbelow|\bunder|<)\s?{_SIZE}{_TO}"
+    rf"|(?:如果|若|当)[^。\n]{{0,30}}?(?:显存|显卡|GPU)[^。\n\d]{{0,10}}?(?:不足|小于|低于|少于|不够)\s?{_SIZE})",
+    re.IGNORECASE,
+)
+# "can be reduced to 5 GB": by a setting that the run as it stands does not have.
+_CAN_BE_LESS = regex(
+    r"\b(?:can|could|may)\s+be\s+(?:further\s+)?(?:reduced|lowered|decreased|brought\s+down)\s+to\b[^.\d]{0,20}$|(?:降至|降到|降低到|降低至|减少到)[^。\d]{0,6}$",
+    re.IGNORECASE,
+)
 _OF_CARDS = (_SIZED, _WITH_CARD, _OF_GPUS)
 _ASKS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|nearly|roughly|uses?|used|using|usage|only|just(?=\s+\*{0,2}\d)|consum\w*|takes?|"
                    r"occup\w*|fits?|within|(?:trains?|training|trained|works?|running)\s+(?:in|on|with)(?=\s+\*{0,2}\d{1,3}\s?G)|less than|larger than|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
@@ -129,6 +140,7 @@ _IS_ASKED = regex(
     r",?\s+(?:of\s+\w{1,10}\s+)?(?:is|are|in\s+the)\s+(?:strongly\s+|highly\s+)?(?:required|recommended|needed)\b",
     re.IGNORECASE,
 )
+_SUFFICES = regex(r"\s+(?:should|would|will)\s+be\s+(?:enough|sufficient)\b", re.IGNORECASE)
 _ITEM = regex(r"\s*(?:[-*•+]|\d{1,2}[.)])\s|[^.]{1,80}\.?$")  # of a list, or no more than a few words
 _REQUIREMENTS = regex(r"\b(?:requirements?|prerequisites?|hardware)\b|环境要求|硬件|配置要求", re.IGNORECASE)
 # A question of a FAQ: its answer need not say what the amount is of.
@@ -184,6 +196,9 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
     if _MAIN_MEMORY.search(line) and not _CARD_MEMORY.search(line):
         return
     seen: set[float] = set()
+    if (asked := _IF_LESS.search(line)) is not None:
+        yield MemoryPhrase(float(asked[1] or asked[2]), is_demanded=True, is_offloaded=False)
+        return
     for pattern in (*_PLAIN, *_TELLING, *((_ANY_SIZE,) if is_answer else ())):
         if pattern is _COMPARED and not _CARD_MEMORY.search(line):
             continue
@@ -191,7 +206,8 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
             around = line[max(0, match.start() - 90) : match.end() + 10]
             size = float(match[1])
             is_asked = _IS_ASKED.match(line, match.end()) is not None
-            asks = is_listed or is_answer or is_asked or pattern in _TELLING or bool(_ASKS.search(around))
+            is_told = is_listed or is_answer or is_asked or pattern in _TELLING
+            asks = is_told or bool(_ASKS.search(around) or _SUFFICES.match(line, match.end()))
             if pattern in _PLAIN and _OF_THE_MACHINE.search(line[match.start(1) : match.end()][:40]):
                 continue
             # More than a card holds is all cards' together, or, where no card is spoken of, the machine's.
@@ -209,6 +225,11 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
                     continue
                 seen.add(size)
                 yield MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)))
+
+
+def tells_a_saving(sentence: str) -> bool:
+    """Whether a sentence says what to do where a card has less than the run takes: the sentences behind it are of that."""
+    return _IF_LESS.search(sentence) is not None
 
 
 def asks_for_memory(label: str) -> bool:
@@ -237,7 +258,7 @@ def _is_offloaded(line: str, begin: int, end: int) -> bool:
     near = line[before:behind]
     if _COMPARED_WORDS.search(line[before:begin]):
         near = line[begin:behind]  # what stands before it is of the amount that it is compared with
-    return is_offloaded(near)
+    return is_offloaded(near) or _CAN_BE_LESS.search(line[:begin]) is not None
 
 
 def is_offloaded(text: str) -> bool:

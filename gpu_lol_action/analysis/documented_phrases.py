@@ -54,7 +54,7 @@ _RANGE = regex(rf"({_NUMBER}|{_IN_CHINESE}){_UP_TO}({_NUMBER}|{_IN_CHINESE})", r
 _WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "dual": 2, "pair of": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
           "ten": 10, "sixteen": 16, "一": 1, "单": 1, "双": 2, "两": 2, "四": 4, "八": 8}  # fmt: skip
 _USED = regex(
-    r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|tested|recommend\w*|requir\w*|need\w*|"
+    r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|our\s+hardware|tested|recommend\w*|requir\w*|need\w*|"
     r"run(?:s|ning)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|perform\w*|batch|benchmark(?:s|ed)?\s+on)\b",
     re.IGNORECASE,
 )
@@ -64,6 +64,11 @@ _HAD = regex(
     re.IGNORECASE,
 )
 CHARACTERS_BEFORE = 200
+# "a beefy GPU (RTX 3090 or higher)": the least that its author would take. A newer one is asked for of its generation.
+_LEAST_CARD = regex(
+    rf"\b{_CARD}s?(?:\s\d{{2,3}}\s?GB)?(?:\s(?:GPUs?|cards?))?\s(?:or|and)\s(?:higher|better|above|larger|bigger|more powerful)\b",
+    re.IGNORECASE,
+)
 _ANY_CARD = regex(rf"(?<![/_-])\b{_CARD}", re.IGNORECASE)
 _MEASURES = regex(
     r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:-?ups?)?\b|faster|profiling|TensorRT|ONNX)",
@@ -132,8 +137,11 @@ def card_phrases(line: str) -> Iterator[CardPhrase]:
     line = _without_addresses(line)
     line = _LIKE_AN_H100.sub(r"\g<0> 80GB", line)
     is_run = bool(_USED.search(line)) and not _MEASURES.search(line)
-    is_demanded = is_run and bool(re.search(r"\b(?:requir|need|at least|minimum)\w*", line, re.IGNORECASE))
-    is_had = is_run and _is_had(line)
+    is_least = is_run and _LEAST_CARD.search(line) is not None
+    is_demanded = is_least or (
+        is_run and bool(re.search(r"\b(?:requir|need|at least|minimum)\w*", line, re.IGNORECASE))
+    )
+    is_had = is_least or (is_run and _is_had(line))
     counted = False
     before = [
         (match[3], match[4] or match[2], _per_machine(match[1], line[match.end() :]))

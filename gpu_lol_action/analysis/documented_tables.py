@@ -35,6 +35,8 @@ _CARDS_HEADER = regex(
     r"(?:(?:num(?:ber)?\s+of\s+)?GPUs?(?:\s+(?:type|model|name|config(?:uration)?)s?)?(?:\s*(?:and|&|/|×|x)\s*(?:count|number|quantity))?|hardware|accelerators?|graphics cards?)",
     re.IGNORECASE,
 )
+# "Train H100 hours": on which cards what the rows name was trained.
+_HOURS_HEADER = regex(r"(?:pre-?)?train(?:ing)?\s[^|]{2,30}[\s-](?:hours|days|hrs)", re.IGNORECASE)
 # A table of how fast something is names cards on which it was measured, not those that it needs.
 _SPEED_HEADER = regex(
     r"throughput|FPS\b|latency|speed|(?:images?|imgs?|tokens?|samples?|frames?|it)\s?/\s?s", re.IGNORECASE
@@ -85,7 +87,12 @@ def table_figures(lines: Sequence[str], heading_of: Sequence[str]) -> Iterator[T
 def table_cards(lines: Sequence[str]) -> Iterator[TableCard]:
     """Yield the cards that stand in columns of GPUs or hardware (``1xV100 16GB``) of all pipe tables."""
     counts = _counts(lines)
+    seen: set[int] = set()
     for header, cells, line, begin in _rows(lines):
+        spent = [name for name in header if begin not in seen and _HOURS_HEADER.fullmatch(name)]
+        seen.add(begin)
+        for phrase in (phrase for name in spent for phrase in card_phrases(name)):
+            yield TableCard(replace(phrase, count=None, is_sized=True), "training", line, is_measured=False)
         is_measured = any(map(_SPEED_HEADER.search, header)) and not any(map(_EPOCH_HEADER.search, header))
         pairs = [(name, cell) for name, cell in zip(header, cells, strict=False) if _CARDS_HEADER.fullmatch(name)]
         if not pairs and len(cells) > 1 and _CARDS_HEADER.fullmatch(cells[0]):  # a table of names and what they are

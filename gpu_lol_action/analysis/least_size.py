@@ -1,18 +1,22 @@
 """The smallest size of card that is asked for, however little a sum comes to.
 
 A small sum is the surest sign that a part stands for the whole: the backbone for the detector, the loss's network for the one that
-is trained. Of the sums under 8 GiB among the repositories that are known one in four was such a part. Nothing is saved by asking for
-less: of all cards that are rented by the hour the cheapest have 12 to 16 GB, those of 8 GB cost more, and machines that are rented
-with four cards or more have 16 GB on each at the least. Of the sums under 4 GiB none was: what is that small is a small network.
+is trained, one of several models that a demo loads. Of the sums under 8 GiB among the repositories that are known one in four was
+such a part, of those that whole repositories infer with one in three. Nothing is saved by asking for less: of all cards that are
+rented by the hour the cheapest have 12 to 16 GB, those of 8 GB cost more, and machines that are rented with four cards or more
+have 16 GB on each at the least. Under 4 GiB a training's sum is of a small network, where that is the program's own; a counted
+network of a library (an encoder, a loss's features) is a part there, too.
 """
 
 from __future__ import annotations
 
 from gpu_lol_action.analysis.memory_need import MemoryNeed
 from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.estimation.media import PICTURE_KINDS
+from gpu_lol_action.estimation.model_facts import ModelFacts
 
 MANY_CARDS, OF_MANY_GB = 4, 16
-TRAINING_GB, OF_SMALL_GB, SMALL_GIB = 12, 8, 4.0
+TRAINING_GB, INFERENCE_GB, OF_SMALL_GB, SMALL_GIB = 12, 12, 8, 4.0
 
 
 def least_gb(need: MemoryNeed, workload: WorkloadType) -> int:
@@ -22,6 +26,17 @@ def least_gb(need: MemoryNeed, workload: WorkloadType) -> int:
         return 0
     if need.gpu_count >= MANY_CARDS:
         return OF_MANY_GB
-    if workload is not WorkloadType.TRAINING or need.breakdown is None:
+    if need.breakdown is None:
         return 0
-    return OF_SMALL_GB if need.breakdown.required_gib <= SMALL_GIB else TRAINING_GB
+    if workload is WorkloadType.INFERENCE:
+        return INFERENCE_GB
+    if workload is not WorkloadType.TRAINING:
+        return 0
+    is_small = need.breakdown.required_gib <= SMALL_GIB and not _is_of_library(need.model)
+    return OF_SMALL_GB if is_small else TRAINING_GB
+
+
+def _is_of_library(model: ModelFacts | None) -> bool:
+    """Whether the model is a counted one of pictures that a library loads or builds, and not a network of the program's own."""
+    is_of_pictures = model is not None and (model.kind in PICTURE_KINDS or model.kind.startswith("diffusion"))
+    return model is not None and is_of_pictures and model.source == "table"

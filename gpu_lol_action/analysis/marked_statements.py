@@ -53,11 +53,29 @@ def on_the_same_count(stated: Iterable[Statement], findings: Iterable[Finding], 
 
     What ran on a single card says little of a run that takes many: it is weighed like a card that is only named.
     """
+    counts = _counts(findings)
+    return tuple(_counted(each, counts.get(each.finding.evidence, set()), count) for each in stated)
+
+
+def of_as_many(stated: Iterable[Statement], findings: Iterable[Finding], count: int) -> tuple[Statement, ...]:
+    """Return the statements without amounts that stand beside other counts of GPUs, where one stands beside the run's own.
+
+    "Our setting is 4 cards with 32 GB; a smaller configuration trains on a single one with 16" tells of two runs.
+    """
+    said, counts = tuple(stated), _counts(findings)
+    beside = {each.finding.evidence for each in said if str(count) in counts.get(each.finding.evidence, ())}
+    if count == 1 or not beside:  # one is also what is taken where nothing says how many
+        return said
+    return tuple(s for s in said if s.is_card or s.finding.evidence in beside or s.finding.evidence not in counts)
+
+
+def _counts(findings: Iterable[Finding]) -> dict[Evidence, set[str]]:
+    """Return which counts of GPUs each place names."""
     counts: dict[Evidence, set[str]] = {}
     for finding in findings:
         if finding.field == "documented.gpu_count":
             counts.setdefault(finding.evidence, set()).add(finding.value)
-    return tuple(_counted(each, counts.get(each.finding.evidence, set()), count) for each in stated)
+    return counts
 
 
 def _counted(said: Statement, counts: set[str], count: int) -> Statement:

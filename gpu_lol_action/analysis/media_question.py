@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.media_sizes import image_size
 from gpu_lol_action.analysis.network_values import A_ROW
+from gpu_lol_action.analysis.repeated_blocks import is_one_layer
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media import OWN, PICTURE_KINDS
@@ -143,8 +144,9 @@ def built_instead(findings: tuple[Finding, ...], shape: ModelFacts) -> ModelFact
     is_said = layers is not None and layers.confidence is Confidence.HIGH  # by the command or its configuration
     if own is None or is_said or not is_trained or not _is_read_whole(own):
         return None
-    share = int(own.value) / 1e9 / max(shape.parameters_b, 1e-9)
-    return None if 1 / FAR < share < FAR else _own_model(findings, int(own.value) / 1e9)
+    own_b = int(own.value) / 1e9
+    is_far = not 1 / FAR < own_b / max(shape.parameters_b, 1e-9) < FAR
+    return _own_model(findings, own_b) if is_far and not is_one_layer(own_b, shape) else None
 
 
 def _is_read_whole(own: Finding) -> bool:

@@ -30,6 +30,7 @@ _ANY = "`AutoModelForCausalLM"
 _CONFIGURATION_FILE = regex(r"(?:^|/)configuration_\w+\.py$")
 _TEXT_ENCODER_PLACE = regex(r"(?:^|/)text_?encoders?/", re.IGNORECASE)
 _FOR_ANY = regex(r"`(?:\w+\.)*Auto\w*\.|the (?:file|program)'s name")
+_CHATS = regex(r"`Auto\w*` loads a model with code of its own")
 _SERVES_ANY = regex(r"`\w+` serves a language model that nothing names")
 _TEXT_ENCODERS = frozenset({"seq2seq", "encoder", "embedding", "vision-text"})  # which read a diffusion model's prompt
 
@@ -82,6 +83,7 @@ def model_of(findings: tuple[Finding, ...], known: Mapping[str, ModelFacts]) -> 
         if family is not None and not (builds and named is None and _is_of_a_part(findings)):
             is_told = not trains and (
                 _FOR_ANY.match(family.why)
+                or _CHATS.match(family.why)
                 or _SERVES_ANY.match(family.why)
                 or is_titled(findings)
                 or _is_copied(findings)

@@ -8,7 +8,13 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.documented_sizes import DOCUMENTED, is_titled
 from gpu_lol_action.analysis.headroom import fitting, spread_for_family, with_room
-from gpu_lol_action.analysis.marked_statements import at_the_command, large_enough, of_one_size, on_the_same_count
+from gpu_lol_action.analysis.marked_statements import (
+    at_the_command,
+    large_enough,
+    of_as_many,
+    of_one_size,
+    on_the_same_count,
+)
 from gpu_lol_action.analysis.memory_gaps import gaps_of, is_assumed
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
@@ -245,7 +251,7 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
     """Return what documentation says, or the default, where no model was recognized."""
     unsized = best(findings, "model.unsized_id")
     gap = f"the size of `{unsized.value}` is not known" if unsized else "no model of a known size was recognized"
-    first = headline(said)
+    first = headline(of_as_many(said, findings, count))
     if first is not None:
         gib = math.floor(first.memory_gib) if first.is_card else math.ceil(first.memory_gib)
         named = first.finding.value if first.is_card else f"{gib} GB"

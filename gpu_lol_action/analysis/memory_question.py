@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpu_lol_action.analysis import attention_kind
+from gpu_lol_action.analysis import attention_kind, full_width_loads
 from gpu_lol_action.analysis.media_question import positions_of, with_media
 from gpu_lol_action.analysis.model_parallel import EXPERT, PIPELINE, RUNTIME, TENSOR, WHOLE_NORMS
 from gpu_lol_action.analysis.padded_texts import padded_length
@@ -39,9 +39,8 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         method = Method(named.value) if named else Method.FULL
     # A program's own loop computes as its layers were made, where nothing turns them to 16 bit.
     is_own = method is Method.LORA and model.source == "shape"
-    precision = value_of_best(findings, "training.precision") or (
-        "fp32" if method in {Method.FULL, Method.PRETRAIN} or is_own else "bf16"
-    )
+    is_wide = is_own or method in {Method.FULL, Method.PRETRAIN} or (not trains and full_width_loads.is_wide(findings))
+    precision = value_of_best(findings, "training.precision") or ("fp32" if is_wide else "bf16")
     bits = int(
         value_of_best(findings, "model.weight_bits")
         or (4 if method is Method.QLORA else 32 if precision == "fp32" else 16)

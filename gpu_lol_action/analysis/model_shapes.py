@@ -49,8 +49,9 @@ _SHAPES = {
 
 # Beside layers in one call, a vocabulary: ``PaLM(num_tokens=256, dim=512, depth=8)``; elsewhere a number of words in a text.
 _BESIDE = {"model.vocabulary": ("num_tokens",)}
-# What only recurrent layers are told, in a section of their own.
-_RECURRENT = ("rnn_type", "cell_type", "bidirectional")
+# What only recurrent layers are told, in a section of their own; a width of `d_model` beside it is of blocks that read both ways.
+_RECURRENT, _BOTH_WAYS = ("rnn_type", "cell_type"), ("bidirectional",)
+_OF_BLOCKS = ("d_model",)
 _GRAPHS = frozenset({"torch_geometric", "dgl", "ogb", "torch_sparse", "torch_scatter"})
 # Toolboxes for pictures: layers and widths in their configurations are those of a head or an encoder among other parts.
 _TOOLBOXES = frozenset({"mmcv", "mmengine", "mmdet", "mmdet3d", "mmseg", "mmpose", "mmaction", "detectron2"})
@@ -185,8 +186,8 @@ def _dimensions(scope: Scope) -> Iterator[Finding]:
     layers = look_up_number(scope, keys, low, high)
     beside = _section_of(scope, layers.setting) if layers is not None else None
     is_called = layers is not None and "." in layers.setting.path
-    if is_called and beside is not None and next(beside.under(_RECURRENT), None) is not None:
-        return  # layers of a recurrent network
+    if is_called and beside is not None and _is_recurrent(beside):
+        return
     for field, (keys, low, high) in _SHAPES.items():
         close = (*keys, *_BESIDE.get(field, ())) if is_called else keys
         near = look_up_number(beside, close, low, high) if beside is not None else None
@@ -196,6 +197,13 @@ def _dimensions(scope: Scope) -> Iterator[Finding]:
         if number is not None:
             why = f"`{number.setting.key}` is {number.text}"
             yield Finding(field, number.text, why, number.confidence, number.evidence)
+
+
+def _is_recurrent(beside: Scope) -> bool:
+    """Whether a section is that of a recurrent network."""
+    is_wide = next(beside.under(_OF_BLOCKS), None) is not None
+    named = _RECURRENT if is_wide else (*_RECURRENT, *_BOTH_WAYS)
+    return next(beside.under(named), None) is not None
 
 
 def _is_another(layers: Found | None, width: Found) -> bool:

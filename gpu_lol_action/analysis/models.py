@@ -63,9 +63,8 @@ _ENCODERS = regex(r"text[_-]?encoders?(?:$|[-_/])", re.IGNORECASE)
 # A network's name, not a path, a variable or a place to fill in.
 _OWN_NAME = regex(r"[A-Za-z][\w.-]{1,40}(?<!\.json)(?<!\.bin)(?<!\.pt)(?<!\.pth)(?<!\.ckpt)")
 _SERVED = regex(r"vllm serve|sglang|text-generation-launcher")
-
-
-_TO_FILL_IN = regex(r"[\"']?<[^<>]{1,80}>[\"']?")
+# `<model>`, `path`, `/path/to/model`: the reader's copy of what the program starts with, or of something like it.
+_TO_FILL_IN = regex(r"(?i)[\"']?(?:<[^<>]{1,80}>|(?:model[_-])?path|/?path[/_-]to[/_-][\w./-]{1,80})[\"']?")
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:

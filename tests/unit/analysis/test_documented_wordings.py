@@ -7,6 +7,7 @@ import pytest
 from gpu_lol_action.analysis import documented
 from gpu_lol_action.analysis.documented_amounts import memory_phrases
 from gpu_lol_action.analysis.documented_phrases import card_phrases, gpus_of_size
+from gpu_lol_action.domain.finding import Confidence
 from tests.unit.analysis.conftest import Build
 
 
@@ -32,6 +33,10 @@ from tests.unit.analysis.conftest import Build
         ("VRAM 24GB以上が必要です", [24]),
         ("Mindestens 24 GB VRAM", [24]),
         ("It has been trained on 8 A100 GPUs with 80GB memory", []),  # the cards, not what was taken
+        ("If your GPU has less than 24 GB of memory, lower the batch size", [24]),
+        ("if the VRAM of your card is below 24G", [24]),
+        ("如果显存不足24G则可以打开下面的选项", [24]),
+        ("For this, 24G memory should be enough", [24]),
         ("memory: 24 GB", []),
         ("RAM: 64GB+", []),
         ("the file has 24 gigabytes", []),
@@ -76,6 +81,56 @@ def test_cards_are_read_in_other_wordings(line: str, card: str, count: int | Non
     assert [(phrase.card, phrase.count) for phrase in card_phrases(line)] == [(card, count)]
 
 
+@pytest.mark.parametrize(
+    ("line", "is_demanded"),
+    [
+        ("We recommend a large GPU (RTX 3090 or higher).", True),
+        ("Training runs on a V100 or better.", True),
+        ("We recommend an RTX 3090.", False),
+        ("Runs at 30 FPS on an RTX 3090 or better.", False),
+        ("For this use an A100 or a smaller model.", False),
+    ],
+)
+def test_the_least_card_that_is_taken_is_asked_for(line: str, is_demanded: bool) -> None:
+    (phrase,) = card_phrases(line)
+    assert phrase.is_demanded is is_demanded
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "If your GPU has less than 40 GB of memory, set this variable. It then takes about 17 GB of GPU memory.",
+            {"documented.memory_gb": "40", "documented.offloaded.memory_gb": "17"},
+        ),
+        (
+            "The GPU memory that it takes can be reduced to 5 GB.",
+            {"documented.offloaded.memory_gb": "5"},
+        ),
+    ],
+)
+def test_what_a_saving_leaves_is_not_what_the_run_takes(checkout: Build, text: str, expected: dict[str, str]) -> None:
+    found = documented.detect(checkout({"README.md": f"# N\n{text}\n"}), None)
+    assert {f.field: f.value for f in found if f.field.endswith("memory_gb")} == expected
+
+
+def test_an_abbreviation_ends_no_sentence(checkout: Build) -> None:
+    text = "Everything was trained on our own machine, i.e. 4 V100 GPUs\nwith 32GB, as said above."
+    (card,) = (
+        f for f in documented.detect(checkout({"README.md": f"# N\n{text}\n"}), None) if f.field.endswith("card")
+    )
+    assert card.confidence is Confidence.MEDIUM
+
+
+def test_a_count_in_a_word_stands_where_its_sentence_names_the_rest(checkout: Build) -> None:
+    text = "We tried several things with this.\nA smaller one was trained on a single 16GB GPU."
+    found = documented.detect(checkout({"README.md": f"# N\n{text}\n"}), None)
+    assert {f.field.rpartition(".")[2]: f.evidence.line for f in found if f.value in {"1", "16"}} == {
+        "memory_gb": 3,
+        "gpu_count": 3,
+    }
+
+
 def test_a_name_that_begins_like_a_measure_is_none() -> None:
     (phrase,) = card_phrases("run speedrun.sh on 8xH100")
     assert phrase.is_run
@@ -108,6 +163,8 @@ def test_counts_of_cards_by_which_memory_is_multiplied(line: str, count: int | N
         ("| Model | Num GPUs |\n|---|---|\n| a | 1 |\n| b | 8 |\n", []),
         ("| Model | #GPUs |\n|---|---|\n| a | 8 |\n\n| Model | #GPUs |\n|---|---|\n| b | 1 |\n", []),
         ("| Item | Value |\n|---|---|\n| GPU | NVIDIA A100 80GB |\n", [("card", "A100-80GB")]),
+        ("| Scale | Train H100 hours |\n|---|---|\n| a | 26 |\n| b | 240 |\n", [("card", "H100")]),
+        ("| Scale | H100 hours |\n|---|---|\n| a | 26 |\n", []),
         ("+---+-------+\n| M | VRAM  |\n+===+=======+\n| a | 24GB  |\n+---+-------+\n", [("memory_gb", "24")]),
         ("| Model | VRAM |\n|---|---|\n| a | 2x24GB |\n", [("memory_gb", "24")]),
         ("GPU requirements:\n- 7B: 24GB\n- 13B: 40GB\n", [("memory_gb", "24"), ("memory_gb", "40")]),

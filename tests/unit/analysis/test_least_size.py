@@ -29,10 +29,12 @@ TRAIN = """if __name__ == '__main__':
 INFER = "from transformers import AutoModel\nif __name__ == '__main__':\n    AutoModel.from_pretrained('google-bert/bert-base-uncased').cuda()(x)\n"
 
 
+# What looks at the pictures is known, and the rest is not: the sum is that of a part.
+PARTS = "import torch, torchvision\nfrom torch import nn\nfrom elsewhere import Net\nseen = torchvision.models.squeezenet1_1().features\n"
 WIDE = NET.replace("nn.Linear(784, 10)", "nn.Linear(15000, 15000)").replace(".flatten(1)", ".flatten(1)[:, :15000]")
 
 
-@pytest.mark.parametrize(("code", "size"), [(NET + TRAIN, 8), (WIDE + TRAIN, 12), (INFER, 8)])
+@pytest.mark.parametrize(("code", "size"), [(NET + TRAIN, 8), (WIDE + TRAIN, 12), (INFER, 12), (PARTS + TRAIN, 12)])
 def test_no_smaller_card_is_asked_for_than_is_cheapest(checkout: Build, code: str, size: int) -> None:
     hardware = analyze(checkout({"main.py": code, "README.md": "```\npython main.py\n```\n"})).spec.hardware
     assert hardware.vram_required_gb == size

@@ -74,7 +74,7 @@ def test_the_programs_own_batch_is(checkout: Build) -> None:
 @pytest.mark.parametrize(
     ("readme", "served", "low", "high"),
     [
-        ("With only 0.9B parameters it is small.", "me/Reader", 0, 8),
+        ("With only 0.9B parameters it is small.", "me/Reader", 0, 12),
         ("It reads.", "me/Reader", 31, 48),  # of an unknown size: as what is mostly served
         ("With only 0.9B parameters it is small.", MODEL, 31, 48),
     ],

@@ -102,3 +102,19 @@ def test_layers_of_a_toolbox_for_pictures_are_those_of_a_part(
         "README.md": "# N\n```\npython train.py configs/det.py\n```\n",
     }
     assert layers(checkout(files)) == expected
+
+
+@pytest.mark.parametrize(
+    ("width", "expected"),
+    [
+        ("d_model", ["4"]),  # blocks that read both ways
+        ("hidden_size", []),  # a recurrent network that does
+    ],
+)
+def test_a_section_that_reads_both_ways_is_not_always_recurrent(
+    checkout: Build, width: str, expected: list[str]
+) -> None:
+    config = f"model:\n  config:\n    n_layer: 4\n    {width}: 128\n    bidirectional: true\n"
+    program = "import hydra, torch\n@hydra.main(config_path='conf', config_name='train')\ndef main(cfg):\n    loss.backward()\n    torch.optim.Adam(net.parameters()).step()\nif __name__ == '__main__':\n    main()\n"
+    files = {"train.py": program, "conf/train.yaml": config, "README.md": "# Net\n```\npython train.py\n```\n"}
+    assert layers(checkout(files)) == expected

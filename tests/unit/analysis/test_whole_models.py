@@ -286,3 +286,11 @@ def test_an_amount_that_no_card_holds_is_no_need_of_this_run(checkout: Build) ->
         "requirements.txt": "torch\ntransformers\n",
     }
     assert (analyze(checkout(files)).spec.hardware.vram_required_gb or 0) < 48
+
+
+def test_a_document_that_links_to_it_says_its_size(checkout: Build) -> None:
+    readme = "# Sees\nThe weights: [Sees-38B](https://huggingface.co/me/Sees-38B)\n```bash\npython chat.py\n```\n"
+    program = CHAT.format(owner="AutoModel", verb="chat").replace("'someone/Talker'", "args.weights")
+    breakdown = analyze(checkout({"chat.py": program, "README.md": readme, "requirements.txt": "torch\n"})).breakdown
+    assert breakdown is not None
+    assert 60 < breakdown.expected_gib < 90
