@@ -195,10 +195,11 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
     rest = _at_the_root(checkout) if has_list and run is None else rest  # no GPU is needed: each of them counts
     own = frozenset().union(*(s.code.imported() for s in closure if s.code is not None)) & _COMPUTES
     for source in dict.fromkeys([*closure, *rest]):
-        is_beside = source in closure or source is script
-        if not is_beside and (_CONVERTS.match(source.name) or _is_shown_elsewhere(source, script)):
+        if source not in closure and source is not script and _CONVERTS.match(source.name):
             continue
         imports = [i for i in source.code.imports if not i.module.startswith(".")] if source.code is not None else []
+        if source not in closure and _is_shown_elsewhere(source, script):
+            imports = [i for i in imports if i.module.partition(".")[0] in _COMPUTES]
         if own and source not in closure and script is not None and source.folder != script.folder:
             # What computes elsewhere by another framework than the run is another program's (a dumper of PyTorch's checkpoints).
             imports = [i for i in imports if i.module.partition(".")[0] not in _COMPUTES - own]
@@ -217,9 +218,10 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
 
 
 def _is_shown_elsewhere(source: Source, script: Source | None) -> bool:
-    """Whether a notebook lies in another folder than the program that is started: of one of its parts, which shows it by itself."""
-    is_program = script is not None and script.form is Form.PYTHON
-    return source.form is Form.NOTEBOOK and is_program and script is not None and source.folder != script.folder
+    """Whether a notebook lies neither beside the program that is started nor above it: it shows another part."""
+    if script is None or script.form is not Form.PYTHON or source.form is not Form.NOTEBOOK:
+        return False
+    return bool(source.folder) and not f"{script.folder}/".startswith(f"{source.folder}/")
 
 
 def _at_the_root(checkout: Checkout) -> Sequence[Source]:
