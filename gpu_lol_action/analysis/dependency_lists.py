@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.install_commands import InstallCommand
 from gpu_lol_action.analysis.install_sources import counting_commands
 from gpu_lol_action.analysis.lower_bounds import is_lower_bounds
 from gpu_lol_action.analysis.monai_bundles import bundle_packages
-from gpu_lol_action.analysis.own_extras import extras_of, own_lines
+from gpu_lol_action.analysis.own_extras import extras_of, offered_paths, own_lines
 from gpu_lol_action.analysis.package_files import Declared, Option, applies, package_name, read_requirements, unique
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_choice import asks, joined, near_projects
@@ -85,9 +85,9 @@ def lists_of(checkout: Checkout) -> Lists:
         found += [*rented_packages(checkout, run), *script_packages(run), *hosted]
         _requirements(checkout, named, found, options)
     found += _left_over(checkout, {item.evidence.path for item in found}, folders)
-    options += [
-        option for command in commands for option in command.options if option.kind in {"index", "links", "local"}
-    ]
+    offers = offered_paths(commands, projects, found)
+    asked = (option for command in commands for option in command.options if option not in offers)
+    options += [option for option in asked if option.kind in {"index", "links", "local"}]
     found += submodule_requirements(checkout, options, commands)
     python = chosen_python(checkout)
     below = _below(options, projects, folders)

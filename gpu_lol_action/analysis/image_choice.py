@@ -116,9 +116,8 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
         notes += [note] if note else []
         name = package_name(requirement)
         if name == "jaxlib" and "jax" in names:
-            if not (version := pinned(specifier_of([requirement], "jaxlib"))):
-                continue
-            kept.append(f"jaxlib=={version}")  # its extras are those of jax, and its page has all
+            # Its extras are those of jax, which brings it; a bound still holds.
+            kept += [f"jaxlib{bound}"] if (bound := specifier_of([requirement], "jaxlib")) else []
             continue
         if image.image.startswith(("paddlepaddle/", "nvcr.io/nvidia/paddlepaddle")) and name == "paddlepaddle":
             requirement = "paddlepaddle-gpu"  # the CPU build would replace the image's, which any version satisfies

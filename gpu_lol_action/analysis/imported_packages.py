@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cython_extensions import extension_names
 from gpu_lol_action.analysis.dependency_lists import lists_of
-from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.import_graph import imported_at_once, imported_unguarded
-from gpu_lol_action.analysis.import_names import is_known, is_standard, modules_meant, package_of
+from gpu_lol_action.analysis.import_names import is_known, modules_meant, package_of
 from gpu_lol_action.analysis.install_sources import SERVERS
 from gpu_lol_action.analysis.loaded_modules import loaded_modules, loaded_of_library
+from gpu_lol_action.analysis.local_names import is_local
 from gpu_lol_action.analysis.node_packs import pack_of
 from gpu_lol_action.analysis.outer_packages import without_outer
 from gpu_lol_action.analysis.package_files import Declared, package_name
@@ -25,7 +24,6 @@ from gpu_lol_action.analysis.served_clients import client_of
 from gpu_lol_action.analysis.shown_programs import shown_program
 from gpu_lol_action.analysis.starting_imports import starting_imports
 from gpu_lol_action.analysis.switched_on import switched_on
-from gpu_lol_action.analysis.tree import MAX_DEPTH
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -200,6 +198,8 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
         if source not in closure and source is not script and _CONVERTS.match(source.name):
             continue
         imports = [i for i in source.code.imports if not i.module.startswith(".")] if source.code is not None else []
+        if source not in closure and _is_shown_elsewhere(source, script):
+            imports = [i for i in imports if i.module.partition(".")[0] in _COMPUTES]
         if own and source not in closure and script is not None and source.folder != script.folder:
             # What computes elsewhere by another framework than the run is another program's (a dumper of PyTorch's checkpoints).
             imports = [i for i in imports if i.module.partition(".")[0] not in _COMPUTES - own]
@@ -215,6 +215,13 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
             if not item.is_optional or is_on or (item.is_lazy and may_be_lazy):
                 yield from _meant(source, item)
     yield from _at_once(_loaded(checkout, run), {*closure, *rest})
+
+
+def _is_shown_elsewhere(source: Source, script: Source | None) -> bool:
+    """Whether a notebook lies neither beside the program that is started nor above it: it shows another part."""
+    if script is None or script.form is not Form.PYTHON or source.form is not Form.NOTEBOOK:
+        return False
+    return bool(source.folder) and not f"{script.folder}/".startswith(f"{source.folder}/")
 
 
 def _at_the_root(checkout: Checkout) -> Sequence[Source]:
@@ -253,46 +260,3 @@ def _shown(checkout: Checkout) -> Sequence[Source]:
     program = shown_program(checkout)
     is_served = program is not None and program.code is not None and bool(program.code.imported() & SERVERS)
     return () if program is None or is_served else (program,)
-
-
-def is_local(checkout: Checkout, source: Source, module: str) -> bool:
-    """Whether an import gives a file of the checkout: beside its file or above it, in ``src``, or by a name nobody else has.
-
-    A folder without ``__init__.py`` hides no installed package (PEP 420), unless the very module lies in it.
-    """
-    if is_standard(module):
-        return False
-    words = module.split(".", MAX_DEPTH)[:MAX_DEPTH]  # no file lies deeper
-    tops, every = _own_names(checkout)
-    folders = [source.folder]
-    while folders[-1]:
-        folders.append(folders[-1].rpartition("/")[0])
-    for folder in folders:
-        for base in (folder, f"{folder}/src".lstrip("/")):
-            prefix = f"{base}/" if base else ""
-            if prefix + words[0] in tops or any(
-                prefix + "/".join(words[:end]) in tops for end in range(2, len(words) + 1)
-            ):
-                return True
-    # Of a folder that a program puts on its path (`datasets.factory` in `src/lib`).
-    return words[0] in every and (
-        package_of(module) is None or (len(words) > 1 and module.replace(".", "/") in _tails(checkout))
-    )
-
-
-@remembered
-def _tails(checkout: Checkout) -> frozenset[str]:
-    """Return the ends of all programs' paths, of two words and more: how an import from a folder on the path names them."""
-    tails: set[str] = set()
-    for source in checkout.of(Form.PYTHON):
-        words = source.path.removesuffix(".py").removesuffix("/__init__").split("/")
-        tails.update("/".join(words[start:]) for start in range(1, len(words) - 1))
-    return frozenset(tails)
-
-
-@functools.lru_cache(maxsize=4)
-def _own_names(checkout: Checkout) -> tuple[frozenset[str], frozenset[str]]:
-    """Return paths that can be imported (files, folders with ``__init__.py``) without their ending, and every name in them."""
-    paths = [source.path for source in checkout.sources if source.form is Form.PYTHON]
-    tops = frozenset(path.removesuffix(".py").removesuffix("/__init__") for path in paths)
-    return tops, frozenset(part for path in paths for part in path.removesuffix(".py").split("/"))

@@ -7,12 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.clones import Clones
 from gpu_lol_action.analysis.command_words import command_of, ends_names, is_file, joined_switch, split_words
 from gpu_lol_action.analysis.conda_files import conda_parts, conda_requirement
+from gpu_lol_action.analysis.glued_names import is_published
+from gpu_lol_action.analysis.install_options import KINDS, WITH_VALUE, option_of
 from gpu_lol_action.analysis.install_prose import is_introduced_as_optional, listed_version, without_struck
 from gpu_lol_action.analysis.moved_folders import moved
 from gpu_lol_action.analysis.package_files import Declared, Option, clean_requirement, joined_lines
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.synced_extras import told_extras
 from gpu_lol_action.analysis.texts import is_fence
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
@@ -29,19 +33,19 @@ _SETUP = regex(
 )
 # Tools that install the project at hand, with the extras and groups that they are told.
 _SYNC = regex(r"(?:poetry\s+install|uv\s+sync|pdm\s+(?:install|sync))((?:\s+[^\s#]{1,200}){1,40})")
-_EXTRA_OPTIONS = frozenset({"-E", "--extras", "--extra", "--with", "-G", "--group"})
-# What a project can work with, and no run needs.
-_EVERYTHING = frozenset({"all", "everything", "all-extras"})
 _CONDA = regex(r"(?:conda|mamba|micromamba)\s+(install|create)\s+(.+)")
 # A `;` also stands before the marker of a requirement, and within quotes: one ends a command only where another begins.
 _PARTS = regex(r"&&|\|\||\s\|\s|;(?=\s*(?:(?:pip3?|python[\d.]*|conda|uv|mamba|cd|git|apt|apt-get|then|fi|do|done|else|sudo|exec|if|export|source|echo|"
                r"mkdir|pushd|popd|rm|cp|mv|ln|curl|wget|tar|unzip|chmod|sed|cat|touch|ls|bash|sh|make|cmake|set|unset|eval|for|while|"
                r"torchrun|accelerate|deepspeed)(?:\s|;|$)))")  # fmt: skip
+# A command in a command (`--prefix "$(python -c 'import sys; print(sys.prefix)')"`), whose signs end none.
+_INNER = regex(r"\$\((?:[^()]|\([^()]{0,200}\)){1,300}\)")
 _HEADING = regex(r"^#{1,6}\s+(.{1,200})")
 _INLINE = regex(r"`([^`\n]{6,400})`")
 # An item of a list that is a command without marks of code, and what no command has but a sentence.
 _ITEM = regex(
-    r"\s{0,12}(?:(?:[-*+]|\d{1,2}[.)])\s{1,4})?((?:sudo\s)?(?:pip3?|conda|mamba|uv\spip|python3?\s-m\spip)\s{1,3}install\s{1,3}[^`]{2,300})$"
+    r"\s{0,12}(?:(?:[-*+]|\d{1,2}[.)])\s{1,4})?((?:sudo\s)?(?:pip3?|conda|mamba|uv\spip|python3?\s-m\spip)\s{1,3}install\s{1,3}[^`]{1,300}|"
+    r"git\sclone\s{1,3}[^`]{2,300}|cd\s{1,3}[\w./-]{1,200}\s{0,4})$"
 )
 _QUOTED = regex(r" {0,3}(?:> ?){1,3}")
 _OF_PROSE = regex(
@@ -50,16 +54,8 @@ _OF_PROSE = regex(
 )
 # The reader of notebooks writes `#` before a magic, Databricks `# MAGIC `; one that its author commented out has a space after `#`.
 _MAGIC = regex(r"#(?:\s{2,}| MAGIC )?[!%]\s*(.+)")
-_WITH_VALUE = frozenset({
-    "-i", "--index-url", "--extra-index-url", "-f", "--find-links", "-r", "--requirement", "-c", "--constraint", "-e",
-    "--editable", "-t", "--target", "--prefix", "--src", "--python", "-p", "--timeout", "--default-timeout", "--retries",
-    "--trusted-host", "--cache-dir", "--progress-bar", "--root", "--platform", "--python-version", "-n", "--name",
-    "--channel", "--file", "--index", "--group", "--extra", "-G", "--torch-backend", "--index-strategy", "--prerelease",
-    "--clone", "--solver", "--subdir",
-})  # fmt: skip
-_KINDS = {"-i": "index", "--index-url": "index", "--extra-index-url": "index", "--index": "index", "-f": "links",
-          "--find-links": "links", "-r": "include", "--requirement": "include", "--file": "include", "-c": "constraint",
-          "--constraint": "constraint", "-e": "local", "--editable": "local"}  # fmt: skip
+# `-e name>=1.1`: no folder is called so.
+_VERSIONED = regex(r"[A-Za-z][\w.-]{0,60}[<>=!~]=\d[\w.]{0,20}")
 _LOCAL = regex(r"\.{1,2}(?:/[\w./-]*)?(?:\[[\w,.-]+\])?|(?:[\w-]+/)+[\w.-]*(?:\[[\w,.-]+\])?")
 _REQUIREMENT = regex(r"(?:git\+|https?://)\S+|[A-Za-z0-9][\w.-]*(?:\[[\w,. -]+\])?(?:\s*[<>=!~]=?=?\s*[\w.*,<>=!+~ ]+)?"
                           r"(?:\s*;.{1,100})?|[\w.-]+(?:\[[\w,.-]+\])?\s*@\s*\S+")  # fmt: skip
@@ -70,7 +66,8 @@ class InstallCommand:
     """One command: what it installs, its options, and where it stands.
 
     ``heading`` is the one above it, ``block`` the number of its block in the document, ``folder`` where a ``cd`` before it leads;
-    ``is_synced`` where it installs the project at hand with extras, by a tool that manages it.
+    ``is_synced`` where it installs the project at hand with extras, by a tool that manages it; ``cloned`` is what pip fetches instead
+    where the text has cloned the repository whose folder it installs from.
     """
 
     declared: tuple[Declared, ...]
@@ -82,6 +79,7 @@ class InstallCommand:
     cuda: str = ""
     folder: str = ""
     is_synced: bool = False
+    cloned: str = ""
 
     def values(self, kind: str) -> tuple[str, ...]:
         """Return the values of one kind of option, in their order."""
@@ -91,16 +89,22 @@ class InstallCommand:
 def read_install_commands(source: Source) -> tuple[InstallCommand, ...]:
     """Return the commands of a Dockerfile, a script, a notebook's magics or documentation, in their order."""
     found: list[InstallCommand] = []
-    folder, place = "", (0, "")
+    folder, place, clones, at = "", (0, ""), Clones(), 0
     for number, text, heading, block in _shown(source):
+        if place != (block, heading) or (source.form is Form.DOCKERFILE and number != at):
+            clones.turn(is_new_shell=source.form is Form.DOCKERFILE)
         if place != (block, heading):
             folder, place = "", (block, heading)
-        for part in _PARTS.split(text):
+        at = number
+        for part in _PARTS.split(_INNER.sub("$_", text)):
             folder = moved(folder, part.strip())
+            clones.read(part)
             where = Evidence(source.path, 0 if source.form is Form.NOTEBOOK else number)
             command = _command(part, where, heading, block)
             if command is not None:
-                found.append(replace(command, folder=folder) if folder else command)
+                local = command.values("local")
+                cloned = clones.found(local[0]) if local else clones.found_here() if command.options else ""
+                found.append(replace(command, folder=folder, cloned=cloned) if folder or cloned else command)
         if len(found) >= MAX_COMMANDS:
             break
     return tuple(_without_menus(found))
@@ -126,7 +130,7 @@ def _command(text: str, where: Evidence, heading: str, block: int) -> InstallCom
         return InstallCommand((), (Option("local", ".", where),), where, heading, block)
     synced = _SYNC.match(text)
     if synced is not None:
-        extras = _told_extras(synced[1])
+        extras = told_extras(synced[1])
         option = Option("local", f".[{','.join(extras)}]", where)
         return InstallCommand((), (option,), where, heading, block, is_synced=True) if extras else None
     conda = _CONDA.match(text)
@@ -215,24 +219,24 @@ def _pip_words(text: str, where: Evidence) -> tuple[tuple[Declared, ...], tuple[
     words = split_words(text)
     index = 0
     while index < len(words):
-        word = words[index]
+        word = _plain_wheel(words[index]) if _is_wheel(words[index]) else words[index]
         index += 1
-        name, value = _option(word)
-        if name in _WITH_VALUE:
+        name, value = option_of(word)
+        if name in WITH_VALUE:
             if not value:
                 value = words[index] if index < len(words) else ""
                 index += 1
-            kind = _KINDS.get(name)
+            kind = KINDS.get(name)
             is_url = re.match(r"git\+|https?://", value) is not None
             if kind == "local" and ends_names(value) and not is_url:
                 break
             if kind == "include" and "<" in value:
                 break  # `-r <the file of the table below>`
-            if kind == "local" and is_url:
+            if kind == "local" and (is_url or _VERSIONED.fullmatch(value)):
                 _take(value, where, declared)
             elif kind and value and "$" not in value and "<" not in value:
                 options.append(Option(kind, value.removeprefix("file:"), where))
-        elif word.startswith("-") or is_file(word):
+        elif word.startswith("-") or (is_file(word) and not _is_wheel(word)):
             continue
         elif _LOCAL.fullmatch(word):
             options.append(Option("local", word, where))
@@ -243,23 +247,14 @@ def _pip_words(text: str, where: Evidence) -> tuple[tuple[Declared, ...], tuple[
     return tuple(declared), tuple(options)
 
 
-def _told_extras(text: str) -> list[str]:
-    """Return the extras and groups that ``poetry install``, ``uv sync`` or ``pdm install`` is told, none twice."""
-    found: list[str] = []
-    words = split_words(text)
-    for index, word in enumerate(words):
-        name, _, value = word.partition("=")
-        if name in _EXTRA_OPTIONS:
-            told = value or (words[index + 1] if index + 1 < len(words) else "")
-            found += re.split(r"[,\s]+", told) if re.fullmatch(r"[\w.-]+(?:[,\s]+[\w.-]+)*", told) else []
-    return [extra for extra in dict.fromkeys(found) if extra not in _EVERYTHING]
+def _is_wheel(word: str) -> bool:
+    """Whether a word is a file that readers fetch first, of a package that has a known name."""
+    return word.endswith(".whl") and "://" not in word and is_published(word.rpartition("/")[2].partition("-")[0])
 
 
-def _option(word: str) -> tuple[str, str]:
-    """Return an option and the value that is written with it: ``--file=x``, ``-rx``, ``-qr``."""
-    name, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
-    switch, joined = joined_switch(word, "rceif")
-    return (switch, joined) if switch else (name, value)
+def _plain_wheel(word: str) -> str:
+    """Return such a file without its folder, and without what says for which CUDA it was built."""
+    return re.sub(r"\+[\w.]{1,80}", "", word.rpartition("/")[2])
 
 
 def _take(word: str, where: Evidence, declared: list[Declared]) -> None:
@@ -277,7 +272,7 @@ def _conda_command(text: str, where: Evidence, heading: str, block: int) -> Inst
         word = words[index]
         index += 1
         switch, value = joined_switch(word, "ncpf")
-        if word in _WITH_VALUE or word == "-c" or switch:
+        if word in WITH_VALUE or word == "-c" or switch:
             index += not value
             continue
         if ends_names(word):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.cloned_projects import of_others
 from gpu_lol_action.analysis.document_layout import section_around
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.install_commands import InstallCommand, read_install_commands
@@ -32,6 +33,8 @@ _ELSEWHERE = regex(
 _SCRIPT = regex(
     r"(?:^|[_-])(?:install|setup|env|environment|deps|dependencies|bootstrap|requirements|conda)(?:[_.-]|$)"
 )
+# What a script that installs calls what it installs: `install_tools.sh`.
+_OF_TOOLS = regex(r"(?<=[_-])tools?$")
 # Folders whose scripts speak for the whole tree; any other's (`beta/install.sh`) for itself.
 _FOR_ALL = regex(
     r"\.?(?:scripts?|tools?|bin|docker|containers?|install(?:ation|ers?)?|setup|envs?|environments?|requirements?|conda|build|utils?|sh|"
@@ -60,7 +63,7 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
     for source in main_dockerfiles(checkout, run)[:1]:
         found += read_install_commands(source)
     for source in checkout.of(Form.SHELL):
-        if is_development(source.name.removesuffix(".sh")):
+        if is_development(_OF_TOOLS.sub("", source.name.removesuffix(".sh"))):
             continue  # `install_dev.sh`, `setup_mac.sh`
         is_near = source.depth == 0 or (
             source.depth == 1 and (source.folder == own or _FOR_ALL.fullmatch(source.folder))
@@ -78,7 +81,7 @@ def counting_commands(checkout: Checkout, run: Run | None, *, has_list: bool) ->
     for source in _documents(checkout, run):
         told = _of_document(read_install_commands(source), _above_run(source, run), has_list=has_list)
         found += [_without_other_servers(command, run) for command in told]
-    return tuple(_without_tools(command) for command in found)
+    return tuple(_without_tools(of_others(checkout, command)) for command in found)
 
 
 def _has_cells(source: Source) -> bool:

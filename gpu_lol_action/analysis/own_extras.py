@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.gpu_libraries import GPU_PACKAGES
 from gpu_lol_action.analysis.install_commands import LEAST_OF_A_MENU, InstallCommand
-from gpu_lol_action.analysis.package_files import Declared, package_name
+from gpu_lol_action.analysis.package_files import Declared, Option, package_name
 from gpu_lol_action.analysis.project_files import Project, is_desk_work
 from gpu_lol_action.domain.patterns import regex
 
@@ -31,11 +31,39 @@ def own_lines(commands: Sequence[InstallCommand], projects: Sequence[tuple[Sourc
     return own if len(kept) < len(own) and _computes_by_extras(projects) else kept
 
 
+def offered_paths(
+    commands: Sequence[InstallCommand], projects: Sequence[tuple[Source, Project]], found: Sequence[Declared]
+) -> frozenset[Option]:
+    """Return the paths with extras that a document shows behind the same path without: for one use of many, as offers by name are.
+
+    ``found`` is what lists name so far.
+    """
+    if _computes_by_extras(projects) and not any(_is_on_gpu(item) for item in found if not item.is_optional):
+        return frozenset()
+    plain: dict[tuple[str, str], int] = {}
+    local = [(option, command) for command in commands for option in command.options if option.kind == "local"]
+    for option, command in local:
+        if not command.is_synced and not _extras(option.value):
+            plain.setdefault((option.evidence.path, option.value), option.evidence.line)
+    return frozenset(
+        option
+        for option, command in local
+        if not command.is_synced
+        and (extras := _extras(option.value))
+        and not _OF_A_RUN.search(extras)
+        and plain.get((option.evidence.path, _IN_BRACKETS.sub("", option.value)), 10**9) < option.evidence.line
+    )
+
+
 def _computes_by_extras(projects: Sequence[tuple[Source, Project]]) -> bool:
     """Whether only extras of the projects bring what computes on a GPU: the plain name is then not all that a run needs."""
     declared = [item for _, project in projects for item in project.declared]
-    on_gpu = [item for item in declared if package_name(item.requirement) in GPU_PACKAGES]
+    on_gpu = [item for item in declared if _is_on_gpu(item)]
     return bool(on_gpu) and all(item.is_optional for item in on_gpu)
+
+
+def _is_on_gpu(item: Declared) -> bool:
+    return package_name(item.requirement) in GPU_PACKAGES
 
 
 def _extras(requirement: str) -> str:

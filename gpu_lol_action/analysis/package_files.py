@@ -195,9 +195,11 @@ def read_requirements(source: Source, *, is_optional: bool) -> RequirementsFile:
 
 
 def joined_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines with what a backslash continues, under the number of the first; comments do not continue."""
+    """Yield lines with what a backslash continues, under the number of the first; a comment ends none, and is no part of one."""
     pending, start = "", 0
     for number, line in enumerate(text.split("\n")[:MAX_LINES], 1):
+        if pending and line.lstrip().startswith("#"):
+            continue  # between the lines of a step of an image
         start = start if pending else number
         whole = f"{pending} {line.strip()}" if pending else line
         if line.rstrip().endswith("\\") and not line.lstrip().startswith("#"):

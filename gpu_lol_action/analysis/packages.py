@@ -11,6 +11,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis.behind_libraries import behind_libraries
 from gpu_lol_action.analysis.called_tools import called_packages
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.cloned_projects import unused_frameworks
 from gpu_lol_action.analysis.cython_extensions import build_findings
 from gpu_lol_action.analysis.dependency_lists import lists_of, near_folders
 from gpu_lol_action.analysis.entry_points import Run
@@ -144,11 +145,13 @@ def effective_packages(checkout: Checkout) -> tuple[Declared, ...]:
     """Return the declared packages with those of installation commands that count."""
     lists = lists_of(checkout)
     own = own_names(checkout) - lists.below
+    own |= unused_frameworks(checkout)
     told = [
         item for command in lists.commands for item in command.declared if package_name(item.requirement) not in own
     ]
     declared = _without_far_pins(lists.declared, told, near_folders(primary_run(checkout)))
-    named = ((item, meant(item.requirement)) for item in (*declared, *told))
+    # What a command fetches from its repository is that under the name of a list, before any index's name for it.
+    named = ((item, meant(item.requirement)) for item in unique((*declared, *told)))
     return unique(
         _of_one_build(
             [replace(item, requirement=requirement) for item, requirement in named if requirement is not None]

@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.dead_branches import dead_lines
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.package_files import package_name
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_defaults import Call
 from gpu_lol_action.analysis.settings import values_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -62,6 +63,10 @@ def silent_packages(
         found.append(_first(checkout, run, "accelerate", _offloads if is_old else _accelerated))
     if "bitsandbytes" not in names:
         found.append(_quantized(checkout, run))
+    if "flash-attn" not in names:
+        found.append(_first(checkout, run, "flash-attn", _flashes))
+    if "deepspeed" not in names and _divides_by_deepspeed(checkout):
+        found.append(_first(checkout, run, "deepspeed", _leaves_to_deepspeed, is_asked=True))
     if "transformers" not in names:
         found.append(_first(checkout, run, "transformers", _pipelines))
     if "sentencepiece" not in names and not any(_brings(text, "sentencepiece") for text in requirements):
@@ -74,11 +79,11 @@ def silent_packages(
 Uses = Callable[[Source], Iterator[tuple[str, int]]]
 
 
-def _first(checkout: Checkout, run: Run, package: str, uses: Uses) -> Finding | None:
-    """Return the first use, where no option that is off stands above it."""
+def _first(checkout: Checkout, run: Run, package: str, uses: Uses, *, is_asked: bool = False) -> Finding | None:
+    """Return the first use, where no option that is off stands above it; with ``is_asked``, what such an option asks for too."""
     for source in import_closure(checkout, run.script) if run.script is not None else ():
         found = list(uses(source)) if source.code is not None else []
-        dead = dead_lines(source, values_of(checkout, run)) if found else ()
+        dead = dead_lines(source, values_of(checkout, run)) if found and not is_asked else ()
         for name, line in found:
             if not any(line in block for block in dead):
                 return _needed(package, name, Evidence(source.path, line))
@@ -115,6 +120,26 @@ def _in_bits(source: Source) -> Iterator[tuple[str, int]]:
 
 def _bits(call: Call) -> str:
     return next((key for key, value in call.keywords if key in _BITS and value.text == "True"), "")
+
+
+def _flashes(source: Source) -> Iterator[tuple[str, int]]:
+    """Yield where weights are loaded to compute their attention by FlashAttention, without which that load ends."""
+    for call in _calls(source, "flash_attention_2", "from_pretrained", "from_config"):
+        said = call.keyword("attn_implementation")
+        switch = call.keyword("use_flash_attention_2")
+        if (said is not None and said.text == "flash_attention_2") or (switch is not None and switch.text == "True"):
+            yield "flash_attention_2", call.line
+
+
+def _divides_by_deepspeed(checkout: Checkout) -> bool:
+    """Whether a configuration of DeepSpeed lies here."""
+    return any(source.mentions('"zero_optimization"') for source in checkout.of(Form.JSON))
+
+
+def _leaves_to_deepspeed(source: Source) -> Iterator[tuple[str, int]]:
+    """Yield where accelerate's stand-in for an optimizer is made, which only DeepSpeed fills."""
+    for call in _calls(source, "DummyOptim", "DummyOptim"):
+        yield "DummyOptim", call.line
 
 
 def _calls(source: Source, word: str, *names: str) -> Sequence[Call]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.cloned_projects import named_address
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.install_commands import InstallCommand
 from gpu_lol_action.analysis.package_files import Declared, Option
@@ -38,7 +39,7 @@ def submodule_requirements(
         bases = dict.fromkeys((joined(beside, folders.get(id(option), "")), folders.get(id(option), ""), beside, ""))
         address = next((known[place] for base in bases if (place := joined(base, path)) in known), None)
         if address is not None:
-            yield Declared(address, option.evidence)
+            yield Declared(named_address(address), option.evidence)
 
 
 @remembered

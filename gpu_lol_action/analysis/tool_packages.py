@@ -94,6 +94,9 @@ _EXAMPLE = regex(
     r"run_(?:clm|mlm|plm|glue|ner|qa|swag|squad|summarization|translation|seq2seq_qa|image_classification|mae|mim)\w{0,20}\.py"
 )
 _OF_EXAMPLES = ("transformers", "datasets", "accelerate", "evaluate")
+# An option of its trainer's own, and what that needs.
+_OF_A_TRAINER = "per_device_train_batch_size"
+_BEHIND_A_TRAINER = ("transformers", "accelerate")
 
 
 def _of_a_missing_program(run: Run) -> Iterator[tuple[str, str]]:
@@ -108,17 +111,24 @@ def _of_a_missing_program(run: Run) -> Iterator[tuple[str, str]]:
     name = command.target.rsplit("/", 1)[-1]
     if _EXAMPLE.fullmatch(name) and "model_name_or_path" in run.options:
         yield from ((package, name) for package in _OF_EXAMPLES)
+    elif _OF_A_TRAINER in run.options:
+        yield from ((package, f"--{_OF_A_TRAINER}") for package in _BEHIND_A_TRAINER)
 
 
 def _takes_modules(command: LaunchCommand) -> bool:
     return command.tool == "python" or command.is_launcher
 
 
+def _is_module(command: LaunchCommand) -> bool:
+    """Whether a module is started, and no program of one word: `-m` stands before that."""
+    return "." in command.target or f"-m {command.target} " in f"{command.source.text} ".replace("\n", " ")
+
+
 def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
     if run.command is not None and run.command.tool in _TOOLS:
         for package in (_TOOLS[run.command.tool], *_BESIDE.get(run.command.tool, ())):
             yield package, f"`{run.command.tool}` starts the run and no list names it", run.evidence
-    if run.command is not None and run.script is None and _takes_modules(run.command) and "." in run.command.target:
+    if run.command is not None and run.script is None and _takes_modules(run.command) and _is_module(run.command):
         package = None if run.command.target.endswith(".py") else package_of(run.command.target)
         if package is not None:
             yield (

@@ -109,3 +109,11 @@ def test_modules_of_python_2_are_not_called_unknown(checkout: Build, module: str
     program = f"import torch\nimport {module}\nloss.backward()\nif __name__ == '__main__': pass\n"
     said = [f for f in packages.detect(checkout({"train.py": program})) if f.field == "not_understood"]
     assert bool(said) is is_unknown
+
+
+@pytest.mark.parametrize(
+    ("module", "package"),
+    [("caffe2.python", "torch"), ("past.builtins", "future"), ("hf_olmo", "ai2-olmo"), ("primefac", "primefac")],
+)
+def test_names_that_say_little_of_their_package(checkout: Build, module: str, package: str) -> None:
+    assert required(checkout({"main.py": f"import {module}\n"})) == [package]

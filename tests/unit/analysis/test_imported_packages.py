@@ -200,3 +200,17 @@ def test_a_lone_program_is_started_though_nothing_in_it_says_so(
 ) -> None:
     files = {"study.py": "import optuna\nstudy = optuna.create_study()\n", "requirements.txt": "plotly\n", **more}
     assert ("optuna" in found(checkout(files))) is is_added
+
+
+@pytest.mark.parametrize(
+    ("place", "is_added"), [("parts/show.ipynb", False), ("net/show.ipynb", True), ("show.ipynb", True)]
+)
+def test_notebooks_of_another_folder_show_another_part(checkout: Build, place: str, *, is_added: bool) -> None:
+    cell = '{"cell_type": "code", "source": ["import gensim"], "outputs": [], "metadata": {}, "execution_count": null}'
+    notebook = f'{{"cells": [{cell}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}'
+    files = {
+        "README.md": "```\npython net/train.py\n```\n",
+        "net/train.py": "import torch\nloss.backward()\n",
+        place: notebook,
+    }
+    assert ("gensim" in found(checkout(files))) is is_added

@@ -330,3 +330,10 @@ def test_an_installing_script_of_some_part_speaks_for_that_part(checkout: Build,
 )
 def test_a_repository_s_archive_is_called_by_the_repository(requirement: str, name: str) -> None:
     assert package_name(requirement) == name
+
+
+@pytest.mark.parametrize(("line", "kept"), [("jaxlib>=0.4.30", ("jaxlib>=0.4.30",)), ("jaxlib", ())])
+def test_a_bound_of_jaxlib_holds_beside_jax(checkout: Build, line: str, kept: tuple[str, ...]) -> None:
+    program = "import jax\njax.value_and_grad(f)\nif __name__ == '__main__': pass\n"
+    spec = analyze(checkout({"train.py": program, "requirements.txt": f"jax>=0.4.30\n{line}\n"})).spec
+    assert spec.dependencies.requirements == ("jax[cuda12]>=0.4.30", *kept)

@@ -207,3 +207,45 @@ def test_an_image_deep_in_the_tree_is_of_the_program_that_lies_there(
     spec = analyze(checkout(files)).spec
     assert (spec.environment.base_image == image) == counts
     assert ("timm" in (spec.dependencies.requirements or ())) == counts
+
+
+LIST = {"requirements.txt": "torch\n", "train.py": TRAIN}
+FILE = "nets/flash_attn-2.5.9.post1+cu122torch2.3-cp310-cp310-linux_x86_64.whl"
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (FILE, {"flash_attn==2.5.9.post1"}),
+        ("apex-0.1-cp310-cp310-linux_x86_64.whl", {"git+https://github.com/NVIDIA/apex.git"}),
+        ("nobody_knows_this-0.1-py3-none-any.whl", set()),
+        ("-e causal_conv1d>=1.1.0", {"causal_conv1d>=1.1.0"}),
+        ("--prefix $(python -c 'import sys; print(sys.prefix)') timm", {"timm"}),
+    ],
+)
+def test_a_file_of_a_known_package_is_that_package(checkout: Build, told: str, expected: set[str]) -> None:
+    found = _requirements(checkout, {**LIST, "README.md": INSTALL.format(told)})
+    assert found - {"torch", "einops"} == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "is_asked"),
+    [
+        ("pip install -e .\n```\nTo score the benchmark:\n```\npip install -e '.[bench]'", False),
+        ("pip install -e '.[bench]'", True),
+        ("pip install -e .\npip install -e '.[train]'", True),
+    ],
+)
+def test_extras_behind_the_plain_project_are_offers(checkout: Build, said: str, *, is_asked: bool) -> None:
+    project = (
+        "[project]\nname = 'net'\nversion = '1'\ndependencies = ['torch', 'einops']\n[project.optional-dependencies]\n"
+    )
+    project += "bench = ['gensim']\ntrain = ['gensim']\n[build-system]\nrequires = ['setuptools']\n"
+    files = {"pyproject.toml": project, "train.py": TRAIN, "README.md": INSTALL.replace("pip install {}", said)}
+    assert ("gensim" in _requirements(checkout, files)) is is_asked
+
+
+@pytest.mark.parametrize(("line", "is_used"), [("", False), ("import tensorflow as tf\n", True)])
+def test_a_framework_that_a_document_tells_of_and_nobody_imports(checkout: Build, line: str, *, is_used: bool) -> None:
+    files = {"README.md": INSTALL.format("tensorflow-gpu"), **LIST, "show.py": f"{line}import json\n"}
+    assert any(each.startswith("tensorflow") for each in _requirements(checkout, files)) is is_used

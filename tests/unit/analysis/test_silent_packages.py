@@ -175,3 +175,34 @@ def test_pipelines_encode_their_prompts_with_transformers(checkout: Build, line:
 def test_a_trainer_s_search_for_hyperparameters_needs_optuna(checkout: Build, search: str, *, is_needed: bool) -> None:
     program = f"import torch\nfrom transformers import Trainer\ntrainer = Trainer(model=net)\n{search}\n"
     assert ("optuna" in found(checkout({**README, "train.py": program}))) is is_needed
+
+
+@pytest.mark.parametrize(
+    ("call", "is_needed"),
+    [
+        ("AutoModel.from_pretrained('org/net', attn_implementation='flash_attention_2')", True),
+        ("AutoModel.from_config(config, use_flash_attention_2=True)", True),
+        ("AutoModel.from_pretrained('org/net', attn_implementation='sdpa')  # not flash_attention_2", False),
+        ("AutoModel.from_pretrained('org/net', use_flash_attention_2=False)", False),
+        ("show('flash_attention_2')", False),
+    ],
+)
+def test_weights_that_attend_by_flash_attention_need_it(checkout: Build, call: str, *, is_needed: bool) -> None:
+    program = f"import torch\nfrom transformers import AutoModel\nnet = {call}\nloss.backward()\n"
+    files = {**README, "train.py": program, "requirements.txt": "torch\ntransformers\n"}
+    assert ("flash-attn" in found(checkout(files))) is is_needed
+
+
+@pytest.mark.parametrize(
+    ("config", "is_needed"), [('{"zero_optimization": {"stage": 3}}', True), ('{"stage": 3}', False)]
+)
+def test_a_stand_in_for_an_optimizer_beside_its_configuration_needs_deepspeed(
+    checkout: Build, config: str, *, is_needed: bool
+) -> None:
+    program = (
+        "import argparse\nimport torch\nimport transformers\nfrom accelerate.utils import DummyOptim\n"
+        "parser = argparse.ArgumentParser()\nparser.add_argument('--deepspeed', action='store_true')\nargs = parser.parse_args()\n"
+        "if args.deepspeed:\n    optimizer = DummyOptim(net.parameters(), lr=1e-4)\nloss.backward()\n"
+    )
+    files = {**README, "train.py": program, "requirements.txt": "torch\ntransformers\naccelerate\n"}
+    assert ("deepspeed" in found(checkout({**files, "zero.json": config}))) is is_needed

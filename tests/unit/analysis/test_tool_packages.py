@@ -171,3 +171,15 @@ def test_the_server_that_a_script_starts_beside_its_training(checkout, line, is_
     script = f"#!/bin/bash\n{line}\naccelerate launch --num_processes 8 train.py\n"
     found = analyze(checkout({"train.py": program, "run.sh": script, "requirements.txt": "trl\n"}))
     assert ("vllm" in found.spec.dependencies.requirements) is is_needed
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("accelerate launch -m lm_eval --model hf --tasks arc --batch_size 8", {"lm-eval"}),
+        ("python -m lm_eval --model hf --tasks arc", {"lm-eval"}),
+        ("torchrun --nproc_per_node=4 train.py --per_device_train_batch_size 4 --output_dir out", {"torch", "transformers", "accelerate"}),
+    ],
+)  # fmt: skip
+def test_what_is_started_and_lies_elsewhere_is_installed(checkout, line, expected):
+    assert expected <= set(requirements(checkout({"run.sh": f"{line}\n"})))

@@ -1,0 +1,54 @@
+"""Whether an import gives a file of the checkout, or a package that is installed."""
+
+from __future__ import annotations
+
+import functools
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.import_names import is_standard, package_of
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.tree import MAX_DEPTH
+
+
+def is_local(checkout: Checkout, source: Source, module: str) -> bool:
+    """Whether an import gives a file of the checkout: beside its file or above it, in ``src``, or by a name nobody else has.
+
+    A folder without ``__init__.py`` hides no installed package (PEP 420), unless the very module lies in it.
+    """
+    if is_standard(module):
+        return False
+    words = module.split(".", MAX_DEPTH)[:MAX_DEPTH]  # no file lies deeper
+    tops, every = _own_names(checkout)
+    folders = [source.folder]
+    while folders[-1]:
+        folders.append(folders[-1].rpartition("/")[0])
+    for folder in folders:
+        for base in (folder, f"{folder}/src".lstrip("/")):
+            prefix = f"{base}/" if base else ""
+            if prefix + words[0] in tops or any(
+                prefix + "/".join(words[:end]) in tops for end in range(2, len(words) + 1)
+            ):
+                return True
+    # Of a folder that a program puts on its path (`datasets.factory` in `src/lib`).
+    return words[0] in every and (
+        package_of(module) is None or (len(words) > 1 and module.replace(".", "/") in _tails(checkout))
+    )
+
+
+@remembered
+def _tails(checkout: Checkout) -> frozenset[str]:
+    """Return the ends of all programs' paths, of two words and more: how an import from a folder on the path names them."""
+    tails: set[str] = set()
+    for source in checkout.of(Form.PYTHON):
+        words = source.path.removesuffix(".py").removesuffix("/__init__").split("/")
+        tails.update("/".join(words[start:]) for start in range(1, len(words) - 1))
+    return frozenset(tails)
+
+
+@functools.lru_cache(maxsize=4)
+def _own_names(checkout: Checkout) -> tuple[frozenset[str], frozenset[str]]:
+    """Return paths that can be imported (files, folders with ``__init__.py``) without their ending, and every name in them."""
+    paths = [source.path for source in checkout.sources if source.form is Form.PYTHON]
+    tops = frozenset(path.removesuffix(".py").removesuffix("/__init__") for path in paths)
+    return tops, frozenset(part for path in paths for part in path.removesuffix(".py").split("/"))
