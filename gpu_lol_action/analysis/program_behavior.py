@@ -35,7 +35,8 @@ _TRAINING_OPTIONS = frozenset({"learning_rate", "lr", "num_train_epochs", "epoch
 _SERVING_PACKAGE = regex(r"(?:^|_)(?:evals?|infer|inference|demo|predict|chat|serve|server|generation|tts)(?:_|$)")
 _OF_OPTIONS = regex(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|params|hparams|flags|cli)\.py")
 MOST_OF_A_PAGE = 12  # modules that are looked at for one
-_TRAINS = regex(r"(?:pre_?)?train(?:er|ing)?\.py|fine_?tune\.py")
+# A tokenizer is trained on cores.
+_TRAINS = regex(r"^(?!.{0,200}tokeni[sz])(?:.{0,300}/)?(?:(?:pre_?)?train(?:er|ing)?|fine_?tune)\.py$", re.IGNORECASE)
 _LEARNER = regex(r"(?:trainer|learner)\.py")  # who imports it does not only run what was trained
 
 
@@ -79,7 +80,7 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         is_page = not is_named and any(_is_page(source) for source in closure[:MOST_OF_A_PAGE])
         is_idle = is_page or (not is_named and only_looks_at_gradients(closure))
         return Behavior.INFERS if is_idle else Behavior.TRAINS
-    if own is Behavior.NEITHER and is_guarded and _TRAINS.fullmatch(script.name):
+    if own is Behavior.NEITHER and is_guarded and _TRAINS.search(script.path):
         return Behavior.TRAINS  # by a library that is not here; what it imports from here could also run a model
     return _infers(checkout, script, closure, own, uses_gpu=uses_gpu)
 

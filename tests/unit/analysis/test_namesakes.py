@@ -41,7 +41,13 @@ def test_of_programs_with_one_name_the_one_that_knows_the_options_is_meant(
 
 @pytest.mark.parametrize(
     ("name", "behavior"),
-    [("train.py", Behavior.TRAINS), ("pretrain.py", Behavior.TRAINS), ("trained.py", None), ("steps.py", None)],
+    [
+        ("train.py", Behavior.TRAINS),
+        ("pretrain.py", Behavior.TRAINS),
+        ("trained.py", None),
+        ("steps.py", None),
+        ("tokenizer/train.py", None),
+    ],
 )
 def test_a_program_named_for_training_trains_by_a_library_that_is_not_here(
     checkout: Build, name: str, behavior: Behavior | None
