@@ -11,7 +11,7 @@ import re
 
 from gpu_lol_action.analysis.behavior import top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
-from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure
+from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
 from gpu_lol_action.analysis.gpu_libraries import GPU_PACKAGES
 from gpu_lol_action.analysis.import_graph import imported_unguarded
 from gpu_lol_action.analysis.package_files import Declared, package_name
@@ -26,13 +26,23 @@ _README = regex(r"readme\.\w{2,4}", re.IGNORECASE)
 
 
 def is_for_an_extra(checkout: Checkout, run: Run) -> bool:
-    """Whether a run needs an extra's packages, and the project is used without: an example that no command starts, or one told of below the root alone, where the root's README starts something else."""
-    if run.command is None and run.script is not None and _EXAMPLES.search(run.script.path):
-        return _only_an_extra_computes(checkout)  # of a library that works without
+    """Whether a run needs an extra's packages, and the project is used without.
+
+    So it is with an example that no command starts, with what is told of below the root alone where the root's README starts something
+    else, and with a module that nothing starts beside that.
+    """
+    if run.command is None and run.script is not None:
+        is_example = _EXAMPLES.search(run.script.path) is not None  # of a library that works without
+        return (is_example and _only_an_extra_computes(checkout)) or (
+            run.script.depth > 0 and not is_started(checkout, run.script) and _is_started_on_cores(checkout)
+        )
     if run.command is None or not run.command.is_documented or "/" not in run.command.said.path:
         return False
-    if not _only_an_extra_computes(checkout):
-        return False
+    return _only_an_extra_computes(checkout) and _is_started_on_cores(checkout)
+
+
+def _is_started_on_cores(checkout: Checkout) -> bool:
+    """Whether the root's README starts programs of the checkout, none of which computes on a GPU."""
     started = [each.script for each in documented_runs(checkout) if _is_of_the_readme(each)]
     own = [script for script in started if script is not None and script.code is not None]
     return bool(own) and not any(_computes(checkout, script) for script in own)

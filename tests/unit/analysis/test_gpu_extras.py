@@ -173,3 +173,32 @@ def test_an_example_with_an_extra_of_a_library_that_works_without_rents_nothing(
 ) -> None:
     kind = analyze(checkout({**SAMPLE, path: ANSWERS, **change})).proposed.meta.workload_type
     assert (kind is not WorkloadType.CPU_ONLY) is needs
+
+
+COUNTED = (
+    "import torch\nfrom transformers import AutoModel\ndef count(x):\n    model = AutoModel.from_pretrained('org/net')\n"
+    "    return model.cuda().generate(x)\n"
+)
+MIXES = "import json\nif __name__ == '__main__': json.dumps('x')\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "needs"),
+    [
+        ({}, False),
+        ({"tools/pass_two.py": COUNTED + "if __name__ == '__main__': count(1)\n"}, True),  # made to be started
+        ({"pile/mix.py": f"import torch\n{MIXES}"}, True),  # what the README starts computes as well
+        ({"README.md": "# Pile\n```\npip install -e .\n```\n"}, True),  # the README starts nothing
+    ],
+)
+def test_a_module_that_nothing_starts_beside_what_the_readme_starts_rents_nothing(
+    checkout: Build, change: Mapping[str, str], needs: bool
+) -> None:
+    files = {
+        "README.md": f"# Pile\n{'It mixes text of many sources. ' * 30}\n```\npython pile/mix.py --out 3\n```\n",
+        "pile/mix.py": MIXES,
+        "tools/helpers.py": COUNTED,
+        **{f"pile/part{number}.py": "import json\n" for number in range(12)},
+    }
+    kind = analyze(checkout({**files, **change})).proposed.meta.workload_type
+    assert (kind is not WorkloadType.CPU_ONLY) is needs
