@@ -97,8 +97,8 @@ def imported_packages(
             and (name in _COMES_ALONG or not _ends_without(checkout, run, source, item))
         ):
             continue
-        # Keras comes with TensorFlow, and brings none of it.
-        brings = required - {"keras"} if name == "tensorflow" else required
+        # Keras comes with TensorFlow, and brings none of it, or none of its build for the card.
+        brings = required - {"keras", "tf-keras"} if name == "tensorflow" else required
         if name in required or any(name in family and family & brings for family in _FAMILIES):
             continue
         if has_list and name not in optional and name not in found:
