@@ -154,7 +154,11 @@ def _loaded(checkout: Checkout, run: Run | None) -> Sequence[Source]:
         projects = lists_of(checkout).projects
         names = frozenset(project.name for _, project in projects if project.name)
         return loaded_of_library(checkout, names) if any(p.is_installable for _, p in projects) else ()
-    return loaded_modules(checkout, run.script) if run.script is not None else ()
+    if run.script is None:
+        return ()
+    # What nobody starts is imported, and Python loads the packages around it first.
+    is_imported = run.command is None and run.script.code is not None and not run.script.code.has_main
+    return loaded_modules(checkout, run.script, is_imported=is_imported)
 
 
 def _is_beside(checkout: Checkout, run: Run | None, source: Source) -> bool:
