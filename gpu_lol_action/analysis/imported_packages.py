@@ -22,7 +22,7 @@ from gpu_lol_action.analysis.project_files import is_development
 from gpu_lol_action.analysis.python_code import Import
 from gpu_lol_action.analysis.served_clients import client_of
 from gpu_lol_action.analysis.shown_programs import shown_program
-from gpu_lol_action.analysis.starting_imports import starting_imports
+from gpu_lol_action.analysis.starting_imports import commanded_modules, starting_imports
 from gpu_lol_action.analysis.switched_on import switched_on
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -196,7 +196,8 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
     if script is not None and run is not None and run.command is None and (pack := pack_of(checkout)) is not None:
         closure = tuple(dict.fromkeys((*closure, *import_closure(checkout, pack))))
     rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK) or _shown(checkout)
-    rest = _at_the_root(checkout) if has_list and run is None else rest  # no GPU is needed: each of them counts
+    if has_list and run is None:  # no GPU is needed: each of them counts
+        rest = (*_at_the_root(checkout), *commanded_modules(checkout))
     own = frozenset().union(*(s.code.imported() for s in closure if s.code is not None)) & _COMPUTES
     for source in dict.fromkeys([*closure, *rest]):
         if source not in closure and source is not script and _CONVERTS.match(source.name):
