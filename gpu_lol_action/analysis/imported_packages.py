@@ -22,7 +22,7 @@ from gpu_lol_action.analysis.project_files import is_development
 from gpu_lol_action.analysis.python_code import Import
 from gpu_lol_action.analysis.served_clients import client_of
 from gpu_lol_action.analysis.shown_programs import shown_program
-from gpu_lol_action.analysis.starting_imports import starting_imports
+from gpu_lol_action.analysis.starting_imports import commanded_modules, starting_imports
 from gpu_lol_action.analysis.switched_on import switched_on
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -97,8 +97,8 @@ def imported_packages(
             and (name in _COMES_ALONG or not _ends_without(checkout, run, source, item))
         ):
             continue
-        # Keras comes with TensorFlow, and brings none of it.
-        brings = required - {"keras"} if name == "tensorflow" else required
+        # Keras comes with TensorFlow, and brings none of it, or none of its build for the card.
+        brings = required - {"keras", "tf-keras"} if name == "tensorflow" else required
         if name in required or any(name in family and family & brings for family in _FAMILIES):
             continue
         if has_list and name not in optional and name not in found:
@@ -154,7 +154,11 @@ def _loaded(checkout: Checkout, run: Run | None) -> Sequence[Source]:
         projects = lists_of(checkout).projects
         names = frozenset(project.name for _, project in projects if project.name)
         return loaded_of_library(checkout, names) if any(p.is_installable for _, p in projects) else ()
-    return loaded_modules(checkout, run.script) if run.script is not None else ()
+    if run.script is None:
+        return ()
+    # What nobody starts is imported, and Python loads the packages around it first.
+    is_imported = run.command is None and run.script.code is not None and not run.script.code.has_main
+    return loaded_modules(checkout, run.script, is_imported=is_imported)
 
 
 def _is_beside(checkout: Checkout, run: Run | None, source: Source) -> bool:
@@ -192,7 +196,8 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
     if script is not None and run is not None and run.command is None and (pack := pack_of(checkout)) is not None:
         closure = tuple(dict.fromkeys((*closure, *import_closure(checkout, pack))))
     rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK) or _shown(checkout)
-    rest = _at_the_root(checkout) if has_list and run is None else rest  # no GPU is needed: each of them counts
+    if has_list and run is None:  # no GPU is needed: each of them counts
+        rest = (*_at_the_root(checkout), *commanded_modules(checkout))
     own = frozenset().union(*(s.code.imported() for s in closure if s.code is not None)) & _COMPUTES
     for source in dict.fromkeys([*closure, *rest]):
         if source not in closure and source is not script and _CONVERTS.match(source.name):

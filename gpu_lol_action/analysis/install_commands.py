@@ -66,7 +66,7 @@ class InstallCommand:
     """One command: what it installs, its options, and where it stands.
 
     ``heading`` is the one above it, ``block`` the number of its block in the document, ``folder`` where a ``cd`` before it leads;
-    ``is_synced`` where it installs the project at hand with extras, by a tool that manages it; ``cloned`` is what pip fetches instead
+    ``is_synced`` where it installs the project at hand with extras, by a tool that manages it; ``is_conda`` where conda does; ``cloned`` is what pip fetches instead
     where the text has cloned the repository whose folder it installs from.
     """
 
@@ -79,6 +79,7 @@ class InstallCommand:
     cuda: str = ""
     folder: str = ""
     is_synced: bool = False
+    is_conda: bool = False
     cloned: str = ""
 
     def values(self, kind: str) -> tuple[str, ...]:
@@ -292,4 +293,4 @@ def _conda_command(text: str, where: Evidence, heading: str, block: int) -> Inst
                 declared.append(Declared(requirement, where))
     if not declared and not python and not cuda:
         return None
-    return InstallCommand(tuple(declared), (), where, heading, block, python, cuda)
+    return InstallCommand(tuple(declared), (), where, heading, block, python, cuda, is_conda=True)

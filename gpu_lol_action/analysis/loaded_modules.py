@@ -25,12 +25,12 @@ _SHOWN = regex(r"(?m)^\s{0,8}(?:>>> )?(?:from ([\w.]{1,80}) import (\w{1,40})|im
 
 
 @remembered
-def loaded_modules(checkout: Checkout, script: Source) -> tuple[Source, ...]:
+def loaded_modules(checkout: Checkout, script: Source, *, is_imported: bool = False) -> tuple[Source, ...]:
     """Return a program and the files of this checkout that are loaded with it, the nearest first; at most 100.
 
-    Whatever happens, or when one of the program's own functions is called.
+    Whatever happens, or when one of the program's own functions is called. With what is imported itself, the packages around it.
     """
-    return _loaded(checkout, (script,), script)
+    return _loaded(checkout, (script, *(_around(checkout, script) if is_imported else ())), script)
 
 
 @remembered
@@ -66,6 +66,16 @@ def _loaded(checkout: Checkout, starts: Iterable[Source], script: Source | None 
             found.update(dict.fromkeys(new))
             waiting += new
     return tuple(found)[:MAX_LOADED]
+
+
+def _around(checkout: Checkout, source: Source) -> list[Source]:
+    """Return the packages that a module lies in, as far as one lies in the other."""
+    found: list[Source] = []
+    folder = source.folder
+    while folder and (package := checkout.find(f"{folder}/__init__.py")) is not None:
+        found.append(package)
+        folder = folder.rpartition("/")[0]
+    return found
 
 
 def _above(checkout: Checkout, item: Import) -> list[Source]:

@@ -10,11 +10,14 @@ from gpu_lol_action.analysis.import_names import is_standard, package_of
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.tree import MAX_DEPTH
 
+_FRAMEWORKS = frozenset({"torch", "tensorflow", "jax", "paddle", "mxnet", "keras", "numpy"})
+
 
 def is_local(checkout: Checkout, source: Source, module: str) -> bool:
     """Whether an import gives a file of the checkout: beside its file or above it, in ``src``, or by a name nobody else has.
 
-    A folder without ``__init__.py`` hides no installed package (PEP 420), unless the very module lies in it.
+    A folder without ``__init__.py`` hides no installed package (PEP 420), unless the very module lies in it. A module of a package
+    hides no framework: one book's parts for each are called `torch.py` and `jax.py`, and import what they are called after.
     """
     if is_standard(module):
         return False
@@ -26,6 +29,8 @@ def is_local(checkout: Checkout, source: Source, module: str) -> bool:
     for folder in folders:
         for base in (folder, f"{folder}/src".lstrip("/")):
             prefix = f"{base}/" if base else ""
+            if words[0] in _FRAMEWORKS and base in tops:
+                continue
             if prefix + words[0] in tops or any(
                 prefix + "/".join(words[:end]) in tops for end in range(2, len(words) + 1)
             ):

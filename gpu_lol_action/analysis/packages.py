@@ -147,7 +147,10 @@ def effective_packages(checkout: Checkout) -> tuple[Declared, ...]:
     own = own_names(checkout) - lists.below
     own |= unused_frameworks(checkout)
     told = [
-        item for command in lists.commands for item in command.declared if package_name(item.requirement) not in own
+        item
+        for command in lists.commands
+        for item in command.declared
+        if not _is_own(item.requirement, own, is_conda=command.is_conda)
     ]
     declared = _without_far_pins(lists.declared, told, near_folders(primary_run(checkout)))
     # What a command fetches from its repository is that under the name of a list, before any index's name for it.
@@ -157,6 +160,12 @@ def effective_packages(checkout: Checkout) -> tuple[Declared, ...]:
             [replace(item, requirement=requirement) for item, requirement in named if requirement is not None]
         )
     )
+
+
+def _is_own(requirement: str, own: AbstractSet[str], *, is_conda: bool) -> bool:
+    """Whether a command installs the checkout itself: from conda also what its recipe gives beside it (`name-all`), which no index has."""
+    name = package_name(requirement)
+    return name in own or (is_conda and any(name.startswith(f"{each}-") for each in own))
 
 
 def _without_far_pins(declared: Sequence[Declared], told: Sequence[Declared], near: Sequence[str]) -> list[Declared]:

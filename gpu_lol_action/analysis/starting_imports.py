@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.console_scripts import console_programs
-from gpu_lol_action.analysis.entry_points import is_started
+from gpu_lol_action.analysis.dependency_lists import lists_of
+from gpu_lol_action.analysis.entry_points import documented_runs, is_started
 from gpu_lol_action.analysis.import_graph import is_imported, loaded_at_start
 from gpu_lol_action.analysis.import_names import package_of
 from gpu_lol_action.analysis.package_files import package_name
@@ -52,6 +53,20 @@ def starting_imports(
                 package = None if item.is_optional or item.module.startswith(".") else package_of(item.module)
                 if package is not None and package_name(package) in grouped:
                     yield source, item, grouped[package_name(package)]
+
+
+def commanded_modules(checkout: Checkout) -> tuple[Source, ...]:
+    """Return the programs that documents and scripts of an application start, with what each loads whatever happens.
+
+    Beside a library they are for those who work on it; and of a collection no list means them all.
+    """
+    if lists_of(checkout).projects:
+        return ()
+    scripts = dict.fromkeys(run.script for run in documented_runs(checkout))
+    programs = [s for s in scripts if s is not None and s.form is Form.PYTHON and not is_development(s.path)]
+    if len(programs) > MAX_STARTED:
+        return ()
+    return tuple(dict.fromkeys(each for program in programs for each in loaded_at_start(checkout, program)))
 
 
 def _may_need(source: Source) -> bool:

@@ -98,7 +98,8 @@ def test_a_build_for_one_card_is_not_what_an_import_asks_for(checkout: Build) ->
 
 
 @pytest.mark.parametrize(
-    ("list_", "is_added"), [("keras\n", True), ("tensorflow\n", False), ("tensorflow-gpu==2.4\n", False)]
+    ("list_", "is_added"),
+    [("keras\n", True), ("tf-keras\n", True), ("tensorflow\n", False), ("tensorflow-gpu==2.4\n", False)],
 )
 def test_keras_brings_no_tensorflow(checkout: Build, list_: str, is_added: bool) -> None:
     program = "import keras\nimport tensorflow as tf\nmodel.fit(x, y)\nif __name__ == '__main__': pass\n"
@@ -124,6 +125,18 @@ def test_another_programs_framework_is_not_the_runs(checkout: Build, main: str, 
     assert sorted(found(checkout(files))) == names
     beside = {"torch_loader.py" if path.startswith("server") else path: text for path, text in files.items()}
     assert "torch" in found(checkout(beside))
+
+
+@pytest.mark.parametrize(
+    ("package", "is_library_s"),
+    [({"book/__init__.py": ""}, True), ({}, False)],  # beside it, where no package is, a program takes the file
+)
+def test_a_part_that_is_called_after_its_framework_hides_none(
+    checkout: Build, package: Mapping[str, str], *, is_library_s: bool
+) -> None:
+    part = "import jax\nfrom jax import numpy as jnp\n\ndef fit(x):\n    return jax.value_and_grad(x)\n"
+    files = {"book/jax.py": part, "book/tools.py": "import jax\nimport wandb\n", **package}
+    assert ("jax" in found(checkout(files))) is is_library_s
 
 
 FETCHES = "def build(name):\n    if True:\n        pass\n    from .waymo import read\n    return read()\n"

@@ -100,3 +100,21 @@ def test_of_an_empty_one_the_readme_tells_what_is_loaded(checkout: Build, init: 
 def test_what_a_complete_list_leaves_to_others_stays_left(checkout: Build) -> None:
     files = {"pyproject.toml": LIBRARY, "cube/__init__.py": "import numpy\n", "tests/__init__.py": "import scanpy\n"}
     assert names(checkout(files)) == {"scipy", "pandas", "networkx", "joblib"}
+
+
+@pytest.mark.parametrize(("is_started", "is_needed"), [(False, True), (True, False)])
+def test_of_a_module_that_nobody_starts_the_packages_around_it_are_loaded_first(
+    checkout: Build, *, is_started: bool, is_needed: bool
+) -> None:
+    model = "import torch\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return self.net(x)\n\n"
+    model += (
+        "def load(path):\n    net = Net().cuda()\n    net.load_state_dict(torch.load(path))\n    return net.eval()\n"
+    )
+    files = {
+        "pyproject.toml": LISTED,
+        "net/__init__.py": "from .image import read\n",
+        "net/image.py": "import cv2\n",
+        "net/parts/__init__.py": "",
+        "net/parts/model.py": model + ("if __name__ == '__main__':\n    print(load('x'))\n" if is_started else ""),
+    }
+    assert ("opencv-python-headless" in names(checkout(files))) is is_needed

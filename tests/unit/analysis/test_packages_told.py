@@ -249,3 +249,10 @@ def test_extras_behind_the_plain_project_are_offers(checkout: Build, said: str, 
 def test_a_framework_that_a_document_tells_of_and_nobody_imports(checkout: Build, line: str, *, is_used: bool) -> None:
     files = {"README.md": INSTALL.format("tensorflow-gpu"), **LIST, "show.py": f"{line}import json\n"}
     assert any(each.startswith("tensorflow") for each in _requirements(checkout, files)) is is_used
+
+
+@pytest.mark.parametrize(("told", "is_own"), [("conda install dance-all", True), ("pip install dance-all", False)])
+def test_what_conda_names_after_the_project_is_its_recipe_s(checkout: Build, told: str, *, is_own: bool) -> None:
+    text = f"# Install\n```\n{told}\n```\n# Train\n```\npython train.py\n```\n"
+    files = {"README.md": text, "train.py": TRAIN, "dance/__init__.py": ""}
+    assert ("dance-all" not in _requirements(checkout, files)) is is_own

@@ -127,3 +127,29 @@ def test_a_service_that_watches_leaves_its_pins_to_itself(checkout: Build) -> No
     tree = checkout(files)
     found = [f.value for f in packages.detect(tree) if f.field == "dependencies.requirements"]
     assert found == ["pandas==1.4.2", "scikit-learn", "prefect", "werkzeug"]
+
+
+COMMANDED = {
+    "requirements.txt": "openai\n",
+    "run.sh": "python made/tasks.py --n 5\n",
+    "made/tasks.py": "import pandas\nfrom made.io import save\nif __name__ == '__main__': save(pandas)\n",
+    "made/io.py": "import jsonlines\n",
+    "made/plot.py": "import seaborn\nif __name__ == '__main__': print(seaborn)\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, {"openai", "pandas", "jsonlines"}),
+        ({"run.sh": "ls made\n"}, {"openai"}),
+        # Beside a library its scripts are for those who work on it.
+        ({"setup.py": "from setuptools import setup\nsetup(name='kept', install_requires=['openai'])\n"}, {"openai"}),
+        ({"run.sh": "".join(f"python made/a{n}.py\n" for n in range(30)), **{f"made/a{n}.py": "import seaborn\n" for n in range(30)}}, {"openai"}),
+    ],
+    ids=["started", "not started", "a library", "a collection"],
+)  # fmt: skip
+def test_what_scripts_start_needs_what_it_loads_though_a_short_list_forgot_it(
+    checkout: Build, more: Mapping[str, str], expected: set[str]
+) -> None:
+    assert names(checkout({**COMMANDED, **more})) == expected
