@@ -274,6 +274,8 @@ def test_documents_near_the_run_speak_and_others_do_not(checkout):
         ("run.sh", "#SBATCH --gres=gpu:a100:4\npython train.py\n", "A100", "4"),
         ("run.sh", "#SBATCH --gpus-per-node=v100-32g:2\npython train.py\n", "V100-32GB", "2"),
         ("run.sh", "#SBATCH --constraint=a100_80gb\npython train.py\n", "A100-80GB", None),
+        ("run.sh", '#SBATCH --constraint="[a100_80gb|a6000|a5000]"\npython train.py\n', "RTXA5000", None),
+        ("run.sh", '#SBATCH -C "h200|some-node|a100_80gb"\npython train.py\n', "A100-80GB", None),
         ("task.yaml", "resources:\n  accelerators: H100:8\nrun: |\n  python train.py\n", "H100", "8"),
         ("job.yaml", "instance_type: ml.g5.12xlarge\n", "A10G", "4"),
         ("cluster.yaml", "vm: Standard_ND96amsr_A100_v4\n", "A100-80GB", "8"),
