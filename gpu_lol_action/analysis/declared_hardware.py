@@ -42,6 +42,8 @@ _ORDERS = (
         rf"\b(?:gpu_type|gpu_name|accelerator_type)[\"']?\s*(?::\s*[\w. |\[\]]{{1,40}}=|[:=])\s*[\"']?(?:nvidia[-_](?:tesla[-_])?)?{_NAME}()"
     ),
 )
+# SLURM's "any of these": `--constraint="[a5000|a6000|a100]"`.
+_ANY_OF = regex(r"(?:-C|--constraint)[= ][\"']?\[?(\w[\w-]{0,24}(?:\|\w[\w-]{0,24}){1,8})")
 _PART = regex(r"([A-Za-z]+\d+)[-_](\d{2})GB", re.IGNORECASE)  # `H100_40GB`: half of one that has 80
 LARGEST_PART = 0.6
 _SWITCH = regex(r"if\s+\w{1,20}\.(\w{1,60})\s*:")
@@ -140,6 +142,11 @@ def _ordered(line: str, where: Evidence) -> Iterator[Finding]:
     if (instance := instance_in(line)) is not None:
         kind, its_card, its_count = instance
         yield from _card(its_card, its_count, f"`{kind}` has {its_count} × {its_card}", where)
+        return
+    if (any_of := _ANY_OF.search(line)) is not None:
+        cards = [card for name in any_of[1].split("|") if (card := _folded(name)) is not None]
+        for card in sorted(cards, key=named_card_gib)[:1]:  # the run is content with the smallest
+            yield from _card(card, None, f"`{any_of[0][:60]}` asks for {card} or more", where)
         return
     for pattern in _ORDERS:
         match = pattern.search(line)

@@ -31,6 +31,8 @@ _ALL_BUT_PARTS = regex(
 )
 # LLaVA's word for training the projection alone, and those of models whose towers are switched one by one.
 _SWITCH = regex(r"freeze_(?:llm|lm|language_model|llama)|tune_(?:\w{1,20}_)?mlp_adapter")
+# Sparse autoencoders: SAELens's two runners (the older name first), and the trainers of sparsify and of dictionary_learning.
+_READERS = ("SAETrainingRunner", "LanguageModelSAETrainingRunner", "SaeTrainer", "trainSAE")
 _WHOLE = ".requires_grad_(False)"
 _IF = regex(r"if\s+(.{1,200}?):\s*(?:#.*)?$")
 _OTHERWISE = regex(r"(?:elif\b.*|else\s*):")
@@ -60,6 +62,9 @@ def frozen_language_model(checkout: Checkout, run: Run, scope: Scope) -> Finding
     """
     if run.script is None:
         return None
+    for call in run.script.code.calls_named(*_READERS)[:1] if run.script.code is not None else ():
+        why = f"`{call.last}` trains an autoencoder on what a language model computes, which stays as it is"
+        return Finding("training.method", "lora", why, Confidence.MEDIUM, Evidence(run.script.path, call.line))
     values = values_of(checkout, run)
     for source in import_closure(checkout, run.script)[:MAX_MODULES]:
         if source.form is not Form.PYTHON or "requires_grad" not in source.text or _TOLD_BY_HELPERS.search(source.path):

@@ -1,8 +1,8 @@
 """The computed memory beside what documentation states: which statement is meant, and what the two ask for together.
 
 Both are estimates of one quantity whose errors are factors, so they are averaged as logarithms. A statement on the very
-run is weighed above the sum of terms, which nobody has measured; a card that was used is an upper bound on the need, weighed
-the same where the run is said to have used it; a card that is only named somewhere is weighed below the sum.
+run is weighed above the sum of terms, which nobody has measured, and less than it is not asked for; a card that was used is an
+upper bound, weighed the same where the run is said to have used it; a card only named somewhere is weighed below the sum.
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ def reconcile(
         size = chosen.memory_gib  # it ran there
     if not chosen.is_card and chosen.is_counted:
         size = min(size, _card_of(chosen.memory_gib))
-    if not chosen.is_card and chosen.finding.confidence is Confidence.HIGH:
-        size = max(size, _card_of(chosen.memory_gib))  # who says "at least" is not content with a smaller card
+    if not chosen.is_card and chosen.weight >= WEIGHT_OF_MEMORY:
+        size = max(size, _card_of(chosen.memory_gib))  # the sum lacks what it does not know of; who measured counted it
     required = max(1, math.floor(size) if chosen.is_card else math.ceil(size - 0.05))
     where = chosen.finding.evidence
     named = chosen.finding.value if chosen.is_card else f"{chosen.memory_gib:g} GB"

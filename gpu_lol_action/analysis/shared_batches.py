@@ -5,20 +5,14 @@ from __future__ import annotations
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
-from gpu_lol_action.analysis.settings import Scope, as_number, look_up_number
+from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up_number
 from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 PER_CARD = ("ppo_micro_batch_size_per_gpu", "per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size_per_gpu", "train_micro_batch_size", "micro_bsz", "device_batch_size",
             "per_gpu_train_batch_size", "per_device_batch_size", "per_core_batch_size", "per_replica_batch_size", "per_gpu_batch_size", "batch_size_per_gpu", "batch_size_per_device", "samples_per_gpu", "imgs_per_gpu")  # fmt: skip
-TOGETHER = (
-    "ppo_micro_batch_size",
-    "global_batch_size",
-    "total_batch_size",
-    "batch_size_total",
-    "overall_batch_size",
-    "ims_per_batch",
-)
+_OF_ALL = ("global_batch_size", "total_batch_size", "batch_size_total", "overall_batch_size")
+TOGETHER = ("ppo_micro_batch_size", *_OF_ALL, "ims_per_batch")
 _ONE = ("train_batch_size", "batch_size", "batch", "bs")
 MOST = 65_536
 MAX_PROGRAMS = 16
@@ -33,6 +27,8 @@ def detect(checkout: Checkout, run: Run | None, scope: Scope) -> list[Finding]:
     if run is None or look_up_number(scope, PER_CARD, 1, 4096) is not None:
         return []
     one, together = look_up_number(scope, _ONE, 1, MOST), look_up_number(scope, TOGETHER, 1, MOST)
+    if one is not None and together is not None and _is_each_cards(one, together):
+        return []
     if together is not None and (one is None or together.confidence >= one.confidence):
         why = f"`{together.setting.key}` is {together.text}, for all cards together"
         found = Finding(
@@ -50,6 +46,16 @@ def detect(checkout: Checkout, run: Run | None, scope: Scope) -> list[Finding]:
             why = "the program divides its batch by the number of cards"
             return [Finding("training.batch_spread", "all", why, one.confidence, where)]
     return []
+
+
+def _is_each_cards(one: Found, together: Found) -> bool:
+    """Whether a batch that is said as surely as the larger one of all cards is that of each: two names tell two things apart.
+
+    Beside pictures that are counted by name the other number is of regions, or of a test.
+    """
+    mine, whole = as_number(one.text), as_number(together.text)
+    is_sure = together.setting.key in _OF_ALL and one.confidence >= together.confidence
+    return is_sure and mine is not None and whole is not None and mine < whole
 
 
 @remembered

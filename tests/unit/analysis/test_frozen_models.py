@@ -90,3 +90,17 @@ def test_a_switch_of_the_command_freezes_the_language_model(checkout: Build, opt
     )
     files = {"README.md": f"```\npython train.py {option} --num_train_epochs 1\n```\n", "train.py": train}
     assert [f.value for f in analyze(checkout(files)).findings if f.field == "training.method"][:1] == [method]
+
+
+@pytest.mark.parametrize(("trainer", "expected"), [("SAETrainingRunner", "lora"), ("SomeTrainer", "full")])
+def test_a_trainer_of_sparse_autoencoders_leaves_the_language_model_as_it_is(
+    checkout: Build, trainer: str, expected: str
+) -> None:
+    program = (
+        f"import torch\nfrom autoencoders import {trainer}\nfrom transformers import AutoModelForCausalLM\n"
+        "model = AutoModelForCausalLM.from_pretrained('facebook/opt-6.7b').cuda()\n"
+        f"{trainer}(model, batch_size=8).run()\nloss.backward()\noptimizer.step()\n"
+    )
+    breakdown = analyze(checkout({"train.py": program, "requirements.txt": "torch\ntransformers\n"})).breakdown
+    assert breakdown is not None
+    assert breakdown.method == expected

@@ -105,3 +105,23 @@ def test_composer_s_batch_is_for_all_cards(checkout: Build, library: str, key: s
     checked = checkout(files)
     spread = [f.value for f in detect(checked, primary_run(checked)) if f.field == "training.batch_spread"]
     assert spread == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ("global_batch_size: 512\nbatch_size: 16\n", {"training.batch_size": "16"}),
+        ("global_batch_size: 512\n", {"training.batch_size": "512", "training.batch_spread": "all"}),
+        ("ims_per_batch: 16\nbatch_size: 2\n", {"training.batch_size": "16", "training.batch_spread": "all"}),
+    ],
+)
+def test_beside_a_batch_of_all_cards_the_smaller_one_is_each_card_s(
+    checkout: Build, config: str, expected: dict[str, str]
+) -> None:
+    program = "import argparse\nimport torch\nimport timm\np = argparse.ArgumentParser()\np.add_argument('--cfg')\nmodel = timm.create_model('resnet50').cuda()\nloss.backward()\noptimizer.step()\n"
+    checked = checkout({"go.sh": "python train.py --cfg a.yml\n", "a.yml": config, "train.py": program})
+    found: dict[str, str] = {}
+    for each in detect(checked, primary_run(checked)):
+        if each.field in {"training.batch_size", "training.batch_spread"}:
+            found.setdefault(each.field, each.value)
+    assert found == expected
