@@ -141,6 +141,12 @@ def accelerator_label(accelerator: str | None, count: int) -> Safe:
     return Safe(f"{count} × {escape_name(accelerator)}")
 
 
+def machines_label(accelerator: str, count: int, machines: int) -> Safe:
+    """Return ``2 machines of 8 × A100-80GB``; of one the machine alone."""
+    label = accelerator_label(accelerator, count)
+    return Safe(f"{machines} machines of {label}") if machines > 1 else label
+
+
 def escape_name(name: str) -> Safe:
     """Return a short foreign name as it is where it is plain, else as a code span."""
     is_plain = name.replace("-", "").replace(".", "").isalnum() and name.isascii() and len(name) <= 60

@@ -11,7 +11,7 @@ from gpu_lol_action.domain.offer import Candidate, Ladder, Requirement
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
-from gpu_lol_action.render.views import EMPTY, accelerator_label, short_sha
+from gpu_lol_action.render.views import EMPTY, machines_label, short_sha
 
 
 @record(frozen=True, slots=True)
@@ -64,8 +64,7 @@ def price_of_all(ladder: Ladder | None, analysis: Analysis | None) -> Decimal:
 
 
 def _machines(best: Candidate, machines: int) -> Safe:
-    label = accelerator_label(best.offer.accelerator, best.offer.accelerator_count)
-    return Safe(f"{machines} machines of {label}") if machines > 1 else label
+    return machines_label(best.offer.accelerator, best.offer.accelerator_count, machines)
 
 
 def _name(best: Candidate, machines: int) -> Safe:

@@ -9,7 +9,7 @@ from gpu_lol_action.domain.offer import Candidate, Ladder, PriceSource
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
-from gpu_lol_action.render.views import accelerator_label
+from gpu_lol_action.render.views import machines_label
 
 # Prices of yesterday are prices of today; of last week they may not be.
 MENTIONED_FROM_DAYS = 2
@@ -30,15 +30,15 @@ class ValueView:
     is_cheapest: bool
 
 
-def value_view(ladder: Ladder, limit_usd_per_hour: Decimal | None = None) -> ValueView | None:
-    """Return the cheapest per unit of work within the limit; None where speeds are not published."""
+def value_view(ladder: Ladder, limit_usd_per_hour: Decimal | None = None, machines: int = 1) -> ValueView | None:
+    """Return the cheapest per unit of work within the limit (of one machine, $/h), as often as it is asked for; None where speeds are not published."""
     best, value = ladder.best, ladder.best_value(limit_usd_per_hour)
     if best is None or value is None:
         return None
     return ValueView(
-        machine=accelerator_label(value.offer.accelerator, value.offer.accelerator_count),
+        machine=machines_label(value.offer.accelerator, value.offer.accelerator_count, machines),
         cloud=formats.cloud_name(value.offer.cloud),
-        price=formats.usd_per_hour(value.price_usd_per_hour),
+        price=formats.usd_per_hour(value.price_usd_per_hour * machines),
         against=_against(value, best),
         measure=ladder.compared_by,
         is_cheapest=value == best,

@@ -217,7 +217,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         spot=spot_text(case.spot, ladder),
         source=source,
         as_of=as_of,
-        value=value_view(ladder, case.policy.max_price_usd_per_hour),
+        value=value_view(ladder, case.policy.max_price_usd_per_hour, analysis.spec.hardware.num_nodes),
         spec_yaml=case.spec_yaml,
         spec_name=analysis.spec_path or SPEC_PATH,
         findings=findings,
