@@ -48,7 +48,7 @@ _NOT_FROM_PIP = regex(
     r"intel-openmp|llvm-openmp|ld_impl.*|binutils.*|sysroot.*|kernel-headers.*|freetype|jpeg|lz4-c|lcms2|giflib|gmp|gnutls|nettle|openh264|"
     r"openjpeg|zstd|bzip2|lerc|tbb|x264|x265|glib|gstreamer|gst-.*|qt.*|pyqt.*|icu|expat|fontconfig|dbus|pcre.*|harfbuzz|cairo|pixman|"
     r"pango|graphite2|fribidi|eigen|boost.*|cmake|make|compilers|c-compiler|cxx-compiler|bzip.*|c-ares|krb5|aom|svt-av1|"
-    r"bash|zsh|fish|dash|coreutils|findutils|gawk|rsync|openssh|nano|less|screen|parallel|doxygen|flex|bison|ccache|sccache|autoconf|automake|libtool|m4|pkg-config|pkgconfig|clang.*|llvm|"
+    r"bash|zsh|fish|coreutils|findutils|gawk|rsync|openssh|nano|less|screen|parallel|doxygen|flex|bison|ccache|sccache|autoconf|automake|libtool|m4|pkg-config|pkgconfig|clang.*|llvm|"
     r"curl|wget|tmux|htop|vim|unzip|mesa.*|xorg.*|openmpi|mpi|mpich|gdal|geos|proj|tzdata|yaml|snappy|gflags|glog|protobuf-c|"
     r"blosc|charls|brunsli|zfp|cfitsio|imagecodecs-lite|jxrlib|openblas.*|blas.*|lapack|numactl|r-.*|perl.*|java.*|openjdk|maven|gradle|cpuonly|cpython|xz-.*|"
     # Of an environment that was exported: parts of other packages, and Windows' own.

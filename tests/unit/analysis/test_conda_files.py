@@ -42,7 +42,7 @@ def test_libraries_of_the_system_are_nobodys_packages(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "requirement"),
     [("librosa=0.9.2", "librosa==0.9.2"), ("gitpython", "gitpython"), ("libcst", "libcst"), ("awscli", "awscli"), ("attrs", "attrs"),
-     ("python-xxhash=3.3.0=py39_0", "xxhash==3.3.0"), ("vcrpy", "vcrpy"), ("orchestra", "orchestra"), ("dgl-cuda10.2=0.6.1", "dgl==0.6.1"),
+     ("python-xxhash=3.3.0=py39_0", "xxhash==3.3.0"), ("vcrpy", "vcrpy"), ("dash=2.9", "dash==2.9.*"), ("orchestra", "orchestra"), ("dgl-cuda10.2=0.6.1", "dgl==0.6.1"),
      ("pysoundfile=0.10.3.post1=py_0", "soundfile==0.10.3.post1"), ("python-kaleido=0.2.1", "kaleido==0.2.1"), ("python-annoy", "annoy"), ("ignite", "pytorch-ignite"), ("dask-core=2021.10.0", "dask==2021.10.0"), ("pandocfilters=1.4.2", "pandocfilters==1.4.2"),
      ("llama-cpp-python=0.2.11", "llama-cpp-python==0.2.11"), ("siphash24=1.7", "siphash24==1.7.*"), ("astropy-base=6.0.0", "astropy==6.0.0")],
 )  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.machines_for_rent import detect
 from gpu_lol_action.analysis.runs import primary_run
@@ -72,3 +73,18 @@ def test_more_cards_than_machines_for_rent_have_are_several_machines(
     found = detect(tree, primary_run(tree))
     assert {each.field: each.value for each in found} == counted
     assert all("machines for rent have 8" in each.why for each in found if " 16 " in each.why)
+
+
+ANSWERS = (
+    "import torch\nfrom accelerate import Accelerator\nfrom transformers import AutoModelForCausalLM\nif __name__ == '__main__':\n"
+    "    model = Accelerator().prepare(AutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-7b-hf'))\n    model.generate(x)\n"
+)
+
+
+@pytest.mark.parametrize(("processes", "machines"), [(8, 1), (16, 2)])
+def test_copies_on_more_cards_than_machines_for_rent_have_are_counted_once(
+    checkout: Build, processes: int, machines: int
+) -> None:
+    readme = f"# Net\n```\naccelerate launch --num_processes {processes} main.py\n```\n"
+    hardware = analyze(checkout({"main.py": ANSWERS, "README.md": readme})).spec.hardware
+    assert (hardware.gpu_count, hardware.num_nodes) == (8, machines)
