@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.install_commands import InstallCommand
 from gpu_lol_action.analysis.package_files import Declared, package_name
@@ -105,9 +105,13 @@ def unused_frameworks(checkout: Checkout) -> frozenset[str]:
 def _names(checkout: Checkout) -> tuple[frozenset[str], frozenset[str]]:
     """Return what programs here import, and what files and folders here are called, without the signs between their words."""
     programs = checkout.of(Form.PYTHON, Form.NOTEBOOK)
-    imported = {_folded(name) for source in programs for name in _IMPORTED.findall(source.text)}
+    imported = {_folded(name) for source in programs for name in _IMPORTED.findall(_importing(source))}
     held = {_folded(part) for source in programs for part in source.path.removesuffix(".py").split("/")}
     return frozenset(imported), frozenset(held)
+
+
+def _importing(source: Source) -> str:
+    return source.code.lines_of_imports() if source.code is not None else source.text
 
 
 def _folded(name: str) -> str:

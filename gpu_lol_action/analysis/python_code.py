@@ -170,11 +170,17 @@ class PythonCode:
 
     def may_import(self, name: str) -> bool:
         """Whether a name may stand in an import of the program: a look at the lines of these, and not at what they say."""
-        return name in self._lines_of_imports()
+        return name in self.lines_of_imports()
 
     def may_import_any(self, names: frozenset[str]) -> bool:
         """Whether one of these names, each of one word, may stand in an import of the program."""
-        return not names.isdisjoint(_WORD.findall(self._lines_of_imports()))
+        return not names.isdisjoint(_WORD.findall(self.lines_of_imports()))
+
+    def lines_of_imports(self) -> str:
+        """Return the lines in which all stands that the program imports, and others."""
+        if self._import_lines is None:
+            self._import_lines = import_lines(self._content)
+        return self._import_lines
 
     def calls_named(self, *names: str) -> tuple[Call, ...]:
         """Return the calls whose last word is one of these, by line; ``*Trainer`` stands for every word that ends so.
@@ -244,11 +250,6 @@ class PythonCode:
     def _text(self) -> str:
         # Decoded each time: kept as text, one emoji in a program would make each of its characters four bytes.
         return self._content if isinstance(self._content, str) else text_of(self._content)
-
-    def _lines_of_imports(self) -> str:
-        if self._import_lines is None:
-            self._import_lines = import_lines(self._content)
-        return self._import_lines
 
     def _scan(self, look: Callable[[str, Quoted], Answer]) -> Answer:
         """Return what a look at the text says; where its strings lie is kept for the next."""

@@ -35,7 +35,6 @@ def started_modules(checkout: Checkout, program: Source) -> tuple[Source, ...]:
 @remembered
 def _naming(checkout: Checkout) -> frozenset[Source]:
     """Return the programs that name a module to start."""
-    programs = checkout.of(Form.PYTHON)
-    return frozenset(
-        source for source in programs if source.mentions("-m") and _STARTED.search(source.text) is not None
-    )
+    # Two plain words first: the expression stops at every quotation mark.
+    naming = (s for s in checkout.of(Form.PYTHON) if s.mentions('"-m"') or s.mentions("'-m'"))
+    return frozenset(source for source in naming if _STARTED.search(source.text) is not None)
