@@ -218,6 +218,11 @@ def _is_translation(stem: str) -> bool:
 
 _ON_THE_HOST = regex(r"^(?!.*\bGPUs?\b).*\bCPU\b", re.IGNORECASE)
 _ON_A_CARD = regex(r"\bGPUs?\b|\bVRAM\b|显存", re.IGNORECASE)
+# A chapter on an extension that is built: cards named there are those that its builds were tried on.
+_OF_AN_EXTENSION = regex(
+    r"\b(?:xformers|flash[ -]?att(?:n|ention)\w*|apex|bitsandbytes|tiny-?cuda-?nn|natten|sage-?attention|transformer[ -]?engine)\b",
+    re.IGNORECASE,
+)
 # "For example, for 2 GPUs each will see 16 samples": how the work is divided, whatever the number.
 _ILLUSTRATED = regex(r"\b(?:for (?:example|instance)|e\.g\.)(?=[\s,:]).{0,120}\b(?:each|per|every)\b", re.IGNORECASE)
 _COUNT = "documented.gpu_count"
@@ -257,7 +262,7 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     for card in card_phrases(line):
         named = f"{card.count} × {card.card}" if card.count else card.card
         why = f"the documentation names {named}"
-        is_sure = card.is_run and (card.count or card.is_sized or card.is_had)
+        is_sure = card.is_run and (card.count or card.is_sized or card.is_had) and not _OF_AN_EXTENSION.search(heading)
         confidence = Confidence.MEDIUM if is_sure else Confidence.LOW
         if card.is_demanded and confidence is Confidence.MEDIUM:
             confidence = Confidence.HIGH

@@ -35,6 +35,9 @@ _CLIPS: Mapping[str, str] = {
     "stable-diffusion-v1-5/stable-diffusion-v1-5": "guoyww/animatediff",
     "stabilityai/stable-diffusion-2-1": "damo-vilab/text-to-video-ms-1.7b",
 }
+# A picture that is set in motion: Stable Video Diffusion's mixing of what convolutions over time find (Blattmann et al. 2023).
+_MOVED = "stabilityai/stable-video-diffusion-img2vid-xt"
+_MOVING = "time_kernel_size"
 LEAST, MOST = 8, 4096
 MOST_FRAMES = 256
 
@@ -59,6 +62,8 @@ class Latent:
         if not plain or not isinstance(channels, int) or not isinstance(text, int):
             return None
         picture = _KNOWN.get((channels, sides, text))
+        if picture is not None and _MOVING in self.params:
+            return _MOVED
         return _CLIPS.get(picture, picture) if picture is not None and self.is_of_clips else picture
 
     @property

@@ -142,11 +142,12 @@ _DEVELOPMENT = frozenset({
 
 
 _DESK = frozenset({"dev", "devel", "develop", "development", "test", "tests", "testing", "doc", "docs", "documentation", "lint",
-                   "linting", "quality", "style", "format", "typing", "mypy", "release", "pytest", "sphinx", "mkdocs"})  # fmt: skip
+                   "linting", "quality", "style", "format", "typing", "mypy", "release", "pytest", "sphinx", "mkdocs",
+                   "export", "exporting"})  # fmt: skip
 
 
 def is_desk_work(name: str) -> bool:
-    """Whether an extra is for those who work on the project: even where it is named, a run does without it."""
+    """Whether an extra is for those who work on the project, or bring a model to other formats: even where it is named, a run does without it."""
     return bool(set(re.split(r"[-_. ]+", name.lower())) & _DESK)
 
 

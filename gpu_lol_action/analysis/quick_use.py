@@ -41,6 +41,9 @@ _TITLE = regex(r"# \S")
 _ON_TRAINING = regex(r"\b(?:(?:pre-?)?training|fine-?tun(?:e|ing))\b", re.IGNORECASE)
 _ON_USE = regex(r"\b(?:infer\w*|serv\w*|deploy\w*|us(?:e|ing|age)|demo|pre-?trained|generat\w*)\b", re.IGNORECASE)
 LINES_TO_TITLE = 40
+MANY_WAYS = 5
+PASSING_SHARE = 0.25
+"""At least five ways to run a model come first, and no more than one in four of all ways trains one."""
 
 _HEADING = regex(r" {0,3}(#{1,6})\s+(.{1,200})")
 
@@ -55,7 +58,7 @@ def opens_with_use(checkout: Checkout, runs: Iterable[Run], level_of: Callable[[
     first = next((run for run in told if not is_variant(run)), None)
     if first is None or first.command is None or first.script is None or first.behavior is not Behavior.INFERS:
         return None
-    if _is_demo_beside_tuning(first, told) or _is_shown_before_a_folder_for_tuning(first, told):
+    if _is_demo_beside_tuning(first, told) or _is_shown_before_a_folder_for_tuning(first, told) or _is_mostly_use(told):
         return first.command.said.path
     chapters = [first.command.section, *_chapters_above(checkout, first)]
     # A section may carry but the model's name, under a chapter that says what is done with it.
@@ -138,6 +141,12 @@ def _is_shown_before_a_folder_for_tuning(first: Run, told: Iterable[Run]) -> boo
     """Whether all that is told of training further down lies in folders for fine-tuning, and what is shown first does not."""
     trained = [run for run in told if run.behavior is Behavior.TRAINS]
     return bool(trained) and all(map(tunes_aside, trained)) and not tunes_aside(first)
+
+
+def _is_mostly_use(told: Iterable[Run]) -> bool:
+    """Whether a model is run in many ways before anything is trained, and training is told of in passing."""
+    trains = [run.behavior is Behavior.TRAINS for run in told]
+    return 0 < sum(trains) <= len(trains) * PASSING_SHARE and trains.index(True) >= MANY_WAYS
 
 
 def _folder(run: Run) -> str:

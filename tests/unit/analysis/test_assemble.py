@@ -246,7 +246,7 @@ def test_a_model_of_unknown_size_is_named_and_may_be_looked_up(checkout: Build) 
     )
     plain = analyze(tree)
     assert plain.breakdown is None
-    assert "the size of `me/private-small` is not known; 12 GiB were assumed" in plain.not_understood
+    assert "the size of `me/private-small` is not known; 20 GiB were assumed" in plain.not_understood
     assert named_models(plain.findings) == ("me/private-small",)
     told = analyze(
         tree, None, {"me/private-small": ModelFacts("me/private-small", "llm", 24.0, 5120, 40, 32, 8, 131072, "hub")}

@@ -736,3 +736,17 @@ def test_memory_beside_frames_per_second_is_of_what_runs(checkout, more, field):
 )
 def test_memory_of_graphics_is_a_card_s(line: str, size: float | None) -> None:
     assert next((phrase.size_gb for phrase in memory_phrases(line)), None) == size
+
+
+@pytest.mark.parametrize(
+    ("heading", "confidence"),
+    [
+        ("Usage", Confidence.MEDIUM),
+        ("xformers efficient attention", Confidence.LOW),
+        ("Install flash-attention", Confidence.LOW),
+    ],
+)
+def test_a_card_in_a_chapter_on_an_extension_is_what_its_builds_were_tried_on(checkout, heading, confidence):
+    tree = checkout({"README.md": f"# Model\n\n## {heading}\n\nTested on A100 with CUDA 11.4.\n", "train.py": TRAIN})
+    named = [f for f in documented.detect(tree, primary_run(tree)) if f.field.endswith("card")]
+    assert [(finding.value, finding.confidence) for finding in named] == [("A100", confidence)]

@@ -19,7 +19,7 @@ README = "# Tuning\n\n```bash\n{remark}\naxolotl train ours.yaml\n```\n"
     [
         ("# 2xB200: ~140GB/GPU", 180, "cuda12.8"),
         ("# 8xH100: ~70GB/GPU", 80, "cuda12.4"),
-        ("# about 900GB in all", 12, "cuda12.4"),  # of no card
+        ("# about 900GB in all", 20, "cuda12.4"),  # of no card
     ],
 )
 def test_what_stands_at_the_command_may_be_more_than_a_usual_card_has(

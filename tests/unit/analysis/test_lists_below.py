@@ -82,3 +82,16 @@ def test_uvs_default_groups_for_the_desk_are_no_runs(checkout: Build, group: str
         PROJECT.format("mine") + f'[dependency-groups]\n{group} = ["einops"]\n[tool.uv]\ndefault-groups = ["{group}"]\n'
     )
     assert ("einops" in required(checkout({"pyproject.toml": text, "mine/__init__.py": ""}))) is is_taken
+
+
+@pytest.mark.parametrize(("extra", "is_taken"), [("vision", True), ("export", False), ("dev", False)])
+def test_an_image_that_brings_a_model_to_other_formats_asks_for_more_than_a_run(
+    checkout: Build, extra: str, is_taken: bool
+) -> None:
+    text = PROJECT.format("mine") + f'[project.optional-dependencies]\n{extra} = ["coremltools"]\n'
+    files = {
+        "pyproject.toml": text,
+        "mine/__init__.py": "",
+        "Dockerfile": f'FROM python\nRUN pip install -e ".[{extra}]"\n',
+    }
+    assert ("coremltools" in required(checkout(files))) is is_taken

@@ -94,6 +94,19 @@ def test_layers_over_time_make_a_denoiser_one_of_clips(checkout: Build) -> None:
     assert (found["model.id"], found["media.frames"]) == ("damo-vilab/text-to-video-ms-1.7b", "16")
 
 
+def test_convolutions_over_time_make_a_denoiser_one_that_moves_a_picture(checkout: Build) -> None:
+    config = CONFIG.replace("context_dim: 768", "context_dim: 1024\n        time_kernel_size: [3, 1, 1]")
+    files = {
+        "main.py": MAIN.format(config='"configs/train.yaml"'),
+        "configs/train.yaml": config.format(channels=320, control=""),
+        "ldm.py": UNET,
+        "util.py": "",
+    }
+    tree = checkout(files)
+    found = {finding.field: finding.value for finding in media.detect(tree, primary_run(tree))}
+    assert found["model.id"] == "stabilityai/stable-video-diffusion-img2vid-xt"
+
+
 def test_a_control_stage_is_what_is_trained(checkout: Build) -> None:
     assert (
         said(checkout, control="control_stage_config: {target: cldm.ControlNet}")["media.trained_part"] == "controlnet"

@@ -241,3 +241,16 @@ SMALL = "import torch\nfrom lab.cifar10 import {name}\nfrom lab import Trainer, 
 def test_a_network_of_small_pictures_is_assumed_to_be_small(checkout: Build, name: str, gib: int) -> None:
     tree = checkout({"train.py": SMALL.format(name=name), "requirements.txt": "torch"})
     assert analyze(tree).spec.hardware.vram_required_gb == gib
+
+
+@pytest.mark.parametrize(("adapter", "gib"), [("lora", 20), ("qlora", 12), ("", 12)])
+def test_adapters_of_an_unknown_model_are_for_one_too_large_to_train_whole(
+    checkout: Build, adapter: str, gib: int
+) -> None:
+    recipe = f"base_model: maker/Unheard-Of\n{f'adapter: {adapter}' if adapter else ''}\nmicro_batch_size: 1\n"
+    recipe += (
+        "datasets:\n  - path: a/b\n    type: alpaca\nload_in_4bit: true\n"
+        if adapter == "qlora"
+        else "datasets:\n  - path: a/b\n    type: alpaca\n"
+    )
+    assert analyze(checkout({"ours.yaml": recipe})).spec.hardware.vram_required_gb == gib

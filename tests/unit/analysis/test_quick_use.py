@@ -53,6 +53,20 @@ def test_the_opening_of_the_readme_decides(checkout: Build, text: str, shown: st
     assert run.shown == shown
 
 
+@pytest.mark.parametrize(
+    ("before", "trained", "shown"),
+    [(5, 1, "python infer.py"), (6, 2, "python infer.py"), (4, 1, "python train.py"), (5, 2, "python train.py")],
+)
+def test_what_is_told_in_many_ways_comes_before_a_training_in_passing(
+    checkout: Build, before: int, trained: int, shown: str
+) -> None:
+    ways = [("News", f"infer.py --size {number}") for number in range(before)]
+    text = readme(*ways, *[("Training", f"train.py --lr 0.{number}1") for number in range(trained)])
+    run = primary_run(checkout({"README.md": text, "train.py": TRAIN, "infer.py": INFER}))
+    assert run is not None
+    assert run.shown == shown
+
+
 def test_training_stays_a_choice(checkout: Build) -> None:
     text = readme(("Quick start", "infer.py"), ("Training", "train.py"))
     tree = checkout({"README.md": text, "train.py": TRAIN, "infer.py": INFER})
