@@ -8,6 +8,8 @@ import pytest
 
 from gpu_lol_action.analysis.assemble import analyze, detect_all
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.documented_sizes import documented_model
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 Build = Callable[[Mapping[str, str]], Checkout]
 RUNNER = "import jax\nfrom parts import InferenceRunner\ndef main():\n    InferenceRunner(local_mesh_config=(1, 8)).run()\nif __name__ == '__main__':\n    main()\n"
@@ -152,3 +154,11 @@ def test_linked_weights_go_before_what_a_copied_configuration_starts_with(checko
     untold = analyze(checkout({"README.md": f"# M\n{RUN}", **files})).spec.hardware
     assert (told.gpu_count, (told.needed_gib or 0) < 30) == (1, True)
     assert untold.gpu_count > 1
+
+
+@pytest.mark.parametrize("size_b", [0.0504, 0.1234, 0.35, 1.6, 6.74, 314.0])
+def test_model_of_a_documented_size_is_of_that_size(size_b: float) -> None:
+    said = Finding("documented.parameters_b", f"{size_b:g}", "", Confidence.LOW, Evidence("README.md", 1))
+    model = documented_model([said])
+    assert model is not None
+    assert model.parameters_b == pytest.approx(size_b, rel=0.05)
