@@ -10,6 +10,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.conda_environments import environments
 from gpu_lol_action.analysis.conda_files import as_versions, is_export, read_environment
+from gpu_lol_action.analysis.developer_environments import is_for_developers
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hosted_packages import hosted_lists
 from gpu_lol_action.analysis.import_graph import import_closure
@@ -247,6 +248,7 @@ def _environments(checkout: Checkout, folders: Sequence[str]) -> list[Source]:
     # Binder's folder holds what a demonstration in the browser installs, which for a project is more than its own.
     is_project = any(s.name in {"setup.py", "pyproject.toml"} for s in checkout.of(*Form, roles=(Role.PACKAGES,)))
     files = [s for s in files if not (is_project and s.folder.rpartition("/")[2] in {"binder", ".binder"})]
+    files = [source for source in files if not is_for_developers(checkout, source)]
     return sorted(files, key=lambda s: (s.folder not in folders, -s.depth if s.folder in folders else s.depth,
                                         s.role is not Role.PACKAGES, not s.name.startswith("environment."), s.path))  # fmt: skip
 

@@ -1,0 +1,29 @@
+"""A conda environment of those who work on a library: what tests, builds and releases it, and every package that it can work with.
+
+The library's own list beside it says what who installs it needs; such an environment brings TensorFlow to test one module with it.
+"""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.domain.patterns import regex
+
+_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
+_TOOL = regex(
+    r"(?:^|\n)[ \t]{0,8}-[ \t]{1,4}(pytest|tox|nox|twine|asv|pre-commit|flake8|black|sphinx|coverage|mypy|isort|ruff|pylint|mkdocs|codecov"
+    r"|python-build|nbval|numpydoc|cython-lint|spin)(?![\w-])"
+)
+LEAST_TOOLS = 4
+"""Of them kinds that an environment lists: who runs a program may have a formatter and a test runner beside it."""
+
+
+def is_for_developers(checkout: Checkout, environment: Source) -> bool:
+    """Whether an environment beside a project's own list is full of what works on it, and no README has its readers create it."""
+    base = f"{environment.folder}/" if environment.folder else ""
+    if not any(checkout.find(f"{base}{name}") for name in _PROJECTS):
+        return False
+    if len(set(_TOOL.findall(environment.text[:20_000]))) < LEAST_TOOLS:
+        return False
+    readmes = (s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if s.name.startswith("readme"))
+    return not any(environment.name in source.text.lower() for source in readmes)
