@@ -24,6 +24,7 @@ _PLAIN = _OF_TENSORFLOW | {
     "pytorch_lightning",
     "lightning",
     "tianshou",
+    "stable_baselines3",
     "parl",
     "paddle",
     "skorch",

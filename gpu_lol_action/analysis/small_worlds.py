@@ -20,7 +20,7 @@ _OF_CARDS = regex(r"\b(?:GPUs?|CUDA)\b|/device:", re.IGNORECASE)
 # The habit: a card if there is one. What it is put on by that name says nothing more.
 _IF_THERE = regex(
     r"[\"']cuda(?::0)?[\"'] if (?:\w{1,30} and )?(?:torch\.)?cuda\.is_available\(\)(?: and \w{1,30})? else|"
-    r"torch\.cuda\.(?:is_available\(\)|manual_seed(?:_all)?\(|empty_cache\(\))"
+    r"(?:torch|th)\.cuda\.(?:is_available\(\)|manual_seed(?:_all)?\(|empty_cache\(\))|run on the GPU if possible"
 )
 _LOOKS = regex(
     r"\bconv(?:olution)?[123]d", re.IGNORECASE

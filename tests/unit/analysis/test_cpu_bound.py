@@ -364,10 +364,19 @@ TORCH_POLE = (
 )
 
 
+BASELINES = (
+    "import torch as th\nimport gymnasium\nfrom stable_baselines3 import A2C\nagain = th.cuda.is_available()\n"
+    "A2C('MlpPolicy', gymnasium.make('CartPole-v1')).learn(20000)\n"
+)
+
+
 @pytest.mark.parametrize(
     ("program", "readme", "is_cpu"),
     [
         (POLE, "# Balance\n", True),
+        (BASELINES, "# Balance\n", True),
+        (BASELINES.replace("CartPole-v1", "CarRacing-v2"), "# Drive\n", False),
+        (BASELINES.replace("'MlpPolicy', ", "'MlpPolicy', device='cuda', env="), "# Balance\n", False),
         (POLE.replace("CartPole-v0", "MountainCarContinuous-v0"), "# Climb\n", True),
         (POLE + "lake = gym.make('FrozenLake8x8-v1')\n", "# Cross\n", True),
         (TORCH_POLE, "# Balance\n", True),
