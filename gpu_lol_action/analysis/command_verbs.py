@@ -29,6 +29,8 @@ _TRAINING_VERB = regex(
 _USING_VERB = regex(
     r"serve|infer|inference|predict|chat|generate|transcribe|separate|enhance|denoise|translate|synthesi[sz]e|segment|detect|upscale|restore|caption|coloriz(?:e|ation)|speak"
 )
+# Sub-commands that write a configuration, list what there is or fetch files: no model runs for them.
+_ASKS = frozenset({"configure", "config", "init", "list", "ls", "download", "version", "login", "recipe", "recipes", "info", "help", "doctor"})  # fmt: skip
 _SERVING_MODE = regex(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?:e|ing)|transcribe|chat|demo")
 _JUDGES = regex(r"tests?|testing|eval\w*|val|valid\w*|benchmark\w*")
 SERVING_TARGET = regex(
@@ -69,6 +71,11 @@ _OF_SAMPLING = regex(r"(?:^|\.)(?:num_)?(?:inference|sampling|denoising)_steps$"
 def only_judges(command: LaunchCommand) -> bool:
     """Whether a command tells its program to do nothing but measure what was trained (``main.py --mode eval``)."""
     return any(_JUDGES.fullmatch(command.options.get(name, "").lower()) for name in _MODES)
+
+
+def only_asks(command: LaunchCommand) -> bool:
+    """Whether the sub-command of a program with several starts none of its work (``tool configure``, ``tool download``)."""
+    return command.tool == "python" and len(command.words) > 1 and command.words[1] in _ASKS
 
 
 def by_verb(command: LaunchCommand) -> Behavior | None:

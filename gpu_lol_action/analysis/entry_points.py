@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.command_verbs import (
     by_words,
     is_named_for_training,
     is_told_to_train,
+    only_asks,
 )
 from gpu_lol_action.analysis.console_scripts import console_programs, script_source
 from gpu_lol_action.analysis.copied_configs import copied_config
@@ -38,6 +39,7 @@ from gpu_lol_action.analysis.plain_scripts import is_plain_script
 from gpu_lol_action.analysis.program_behavior import program_behavior
 from gpu_lol_action.analysis.program_configs import own_configs, plain_path
 from gpu_lol_action.analysis.remote_models import asks_a_service
+from gpu_lol_action.analysis.routed_verbs import behind_verb
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_behavior
 from gpu_lol_action.analysis.sky_tasks import quotes_task
@@ -190,6 +192,7 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     behavior = Behavior.NEITHER
     if script is not None and script.code is not None:
         behavior = program_behavior(checkout, script)
+        behavior = Behavior.NEITHER if only_asks(command) else behavior
         behavior = behavior if behavior is Behavior.NEITHER else by_verb(command) or behavior
         if behavior is Behavior.INFERS and is_told_to_train(command) and not SERVING_TARGET.search(script.name):
             behavior = Behavior.TRAINS  # what takes the steps lies in a library that is not here
@@ -230,7 +233,8 @@ def _without_ending(checkout: Checkout, command: LaunchCommand) -> list[str]:
 
 def _script(checkout: Checkout, command: LaunchCommand) -> Source | None:
     if not command.target.endswith((".py", ".ipynb")):
-        return script_source(checkout, command.target) if re.fullmatch(r"[\w.]+", command.target) else None
+        module = script_source(checkout, command.target) if re.fullmatch(r"[\w.]+", command.target) else None
+        return (behind_verb(checkout, module, command) or module) if module is not None else None
     first = _named_program(checkout, command)
     if first is None or first.code is None:
         return first
