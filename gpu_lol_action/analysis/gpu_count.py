@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
 from gpu_lol_action.analysis.hosting_files import Wish, counted
 from gpu_lol_action.analysis.import_graph import import_closure
-from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.listed_cards import (
     LISTS,
     is_listed,
@@ -264,7 +264,7 @@ def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
         return []  # what infers on one card where it is started plainly takes several only where it does not fit
     if run.command is None:
         return []
-    is_open = run.command.is_divided and run.command.processes is None
+    is_open = run.command.processes is None and (run.command.is_divided or _is_left_to_ask(checkout, run.command))
     if not is_open and not any(
         source.code.calls_named(*sorted(_DIVIDES)) for source in _sources(checkout, run) if source.code
     ):
@@ -275,6 +275,14 @@ def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
             why = f"{why}, and another command of its program starts {command.processes} processes"
             return [Finding(_FIELD, str(command.processes), why, Confidence.LOW, command.evidence)]
     return []
+
+
+def _is_left_to_ask(checkout: Checkout, told: LaunchCommand) -> bool:
+    """Whether ``accelerate launch`` takes what its user once answered, and all other launches of the program are on several cards of one machine."""
+    if told.tool != "accelerate":
+        return False
+    others = [c for c in launch_commands(checkout) if c.target == told.target and c.is_launcher and c.processes]
+    return bool(others) and all((c.processes or 0) > 1 and c.nodes == 1 for c in others)
 
 
 def _spreads(checkout: Checkout, run: Run, *, alone: bool = False) -> bool:

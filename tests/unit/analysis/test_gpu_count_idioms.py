@@ -232,6 +232,27 @@ def test_a_launcher_without_a_number_takes_that_of_another_command(
     assert counted(checkout(files)) == count
 
 
+@pytest.mark.parametrize(
+    ("others", "count"),
+    [
+        ("torchrun --nproc_per_node=8 train.py\n", "8"),
+        ("torchrun --nproc_per_node=8 train.py\naccelerate launch --num_processes 1 train.py\n", None),
+        ("torchrun --nproc_per_node=8 other.py\n", None),
+    ],
+)
+def test_what_a_user_answered_once_is_what_all_other_launches_say(
+    checkout: Build, others: str, count: str | None
+) -> None:
+    train = "import torch\nfrom accelerate import Accelerator\na = Accelerator()\na.backward(loss)\noptimizer.step()\n"
+    files = {
+        "train.py": train,
+        "other.py": train,
+        "cluster/job.slurm": f"#!/bin/bash\n#SBATCH --nodes=1\n{others}",
+        "README.md": "# N\n## Training\n```\naccelerate launch train.py\n```\n",
+    }
+    assert counted(checkout(files)) == count
+
+
 @pytest.mark.parametrize(("joins", "count"), [("rpc.init_rpc('w', rank, world_size)", 1), ("dist.init_process_group('nccl')", 3)])  # fmt: skip
 def test_ranks_that_call_each_other_are_roles_and_no_cards(checkout: Build, joins: str, count: int) -> None:
     program = (
