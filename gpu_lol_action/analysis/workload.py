@@ -27,6 +27,7 @@ from gpu_lol_action.analysis.runs import further_runs
 from gpu_lol_action.analysis.services import refused_gpu
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.silent_readme import root_readmes
+from gpu_lol_action.analysis.training_libraries import made_to_train
 from gpu_lol_action.analysis.why_no_gpu import why_no_gpu
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -80,7 +81,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             return [need, Finding("workload", "training", why, Confidence.LOW, need.evidence)]
         why = f"{need.why}, but nothing was found that trains or infers"
         return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
-    return [need, _of_run(checkout, run)]
+    return [need, made_to_train(checkout, run) or _of_run(checkout, run)]
 
 
 @remembered
