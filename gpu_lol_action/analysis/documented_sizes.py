@@ -151,5 +151,9 @@ def is_linked(findings: Iterable[Finding]) -> bool:
 def documented_model(findings: Iterable[Finding]) -> ModelFacts | None:
     """Return a model of the size that a document states, in the shape of the nearest one that is known."""
     stated = next((finding for finding in findings if finding.field == "documented.parameters_b"), None)
-    facts = find_model(f"documented/model-{stated.value}b") if stated is not None else None
+    if stated is None:
+        return None
+    # Small ones in millions: a name's billions have three decimals at most.
+    size = float(stated.value)
+    facts = find_model(f"documented/model-{size:g}b" if size >= 1 else f"documented/model-{size * 1000:.3g}m")
     return replace(facts, name=DOCUMENTED) if facts is not None else None

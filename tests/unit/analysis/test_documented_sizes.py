@@ -152,3 +152,8 @@ def test_linked_weights_go_before_what_a_copied_configuration_starts_with(checko
     untold = analyze(checkout({"README.md": f"# M\n{RUN}", **files})).spec.hardware
     assert (told.gpu_count, (told.needed_gib or 0) < 30) == (1, True)
     assert untold.gpu_count > 1
+
+
+def test_millions_with_decimals_stay_millions(checkout: Build) -> None:
+    tree = checkout({"README.md": "# M\nIt has 50.4M parameters.\n", "run.py": RUNNER, "parts.py": PARTS})
+    assert (analyze(tree).spec.hardware.needed_gib or 0) < 6
