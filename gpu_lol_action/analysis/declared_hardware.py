@@ -58,6 +58,7 @@ _EACH = regex(
 )
 # "# 38GiB", "# 50GiB; 6h" on a line of its own above the command.
 _ALONE = regex(rf"#\s?(?:GPU memory:\s?)?{_AMOUNT}(?:[;,]\s{{1,2}}{_SPEED})?", re.IGNORECASE)
+_BATCH = regex(r"\s{0,40}[\"']?[\w.-]{0,60}batch_?size\w{0,20}[\"']?\s{0,4}[:=]\s{0,4}\d{1,5},?\s{1,8}#\s?[^#]{1,40}$")
 _COMMENT = regex(r"(?:^|\s)#\s?(.{6,400})$|(?:help\s*=\s*|^\s*(?:r|f)?\"\"\"|^\s+)[\"']([^\"']{12,300})")
 
 
@@ -198,8 +199,9 @@ def _remarked(line: str, where: Evidence) -> Iterator[Finding]:
     for amount in memory_phrases(text):
         why = f"a remark in the code speaks of {amount.size_gb:g} GB of GPU memory"
         yield Finding("documented.memory_gb", f"{amount.size_gb:g}", why, Confidence.LOW, where)
+    is_of_batch = _BATCH.match(line) is not None  # the card that it fills
     for phrase in card_phrases(text):
-        if phrase.is_run and (phrase.count or phrase.is_sized):
+        if (phrase.is_run or (is_of_batch and phrase.is_sized)) and (phrase.count or phrase.is_sized):
             named = f"{phrase.count} × {phrase.card}" if phrase.count else phrase.card
             yield Finding(
                 "documented.card", phrase.card, f"a remark in the code names {named}", Confidence.MEDIUM, where

@@ -42,6 +42,7 @@ from gpu_lol_action.analysis.remote_models import asks_a_service
 from gpu_lol_action.analysis.routed_verbs import behind_verb
 from gpu_lol_action.analysis.services import service_of
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_behavior
+from gpu_lol_action.analysis.sibling_configs import sibling_config
 from gpu_lol_action.analysis.sky_tasks import quotes_task
 from gpu_lol_action.analysis.training_configs import ON_ONE_CARD, training_configs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -214,7 +215,11 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     if behavior is Behavior.NEITHER:
         return None
     configs = (
-        configs or linked_config(checkout, command) or copied_config(checkout, command) or own_configs(checkout, script)
+        configs
+        or linked_config(checkout, command)
+        or copied_config(checkout, command)
+        or sibling_config(checkout, command)
+        or own_configs(checkout, script)
     )
     behind = command.words[command.words.index(command.target) + 1 :] if command.target in command.words else ()
     options = with_placed(by_long_names(checkout, script, command.options), script, behind)

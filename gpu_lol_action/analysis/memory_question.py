@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.model_parallel import EXPERT, PIPELINE, RUNTIME, TE
 from gpu_lol_action.analysis.padded_texts import padded_length
 from gpu_lol_action.analysis.picture_lengths import PIXELS, with_pictures
 from gpu_lol_action.analysis.surest import best, value_of_best
+from gpu_lol_action.analysis.training_precision import UNTOLD
 from gpu_lol_action.analysis.training_state import HEAD
 from gpu_lol_action.analysis.whole_copies import FIELD as COPIES
 from gpu_lol_action.domain.finding import Confidence, Finding
@@ -39,12 +40,24 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         method = Method(named.value) if named else Method.FULL
     # A program's own loop computes as its layers were made, where nothing turns them to 16 bit.
     is_own = method is Method.LORA and model.source == "shape"
-    is_wide = is_own or method in {Method.FULL, Method.PRETRAIN} or (not trains and full_width_loads.is_wide(findings))
+    # Encoders with decoders (T5, BART, NLLB) are published at 32 bit, so they lie so where nothing says another width.
+    is_published_wide = (
+        method is Method.LORA and model.kind == "seq2seq" and best(findings, "training.precision") is None
+    )
+    is_wide = (
+        is_own
+        or is_published_wide
+        or method in {Method.FULL, Method.PRETRAIN}
+        or (not trains and full_width_loads.is_wide(findings))
+    )
     precision = value_of_best(findings, "training.precision") or ("fp32" if is_wide else "bf16")
     bits = int(
         value_of_best(findings, "model.weight_bits")
         or (4 if method is Method.QLORA else 32 if precision == "fp32" else 16)
     )
+    told = best(findings, "training.precision")
+    is_untold = told is not None and told.why == UNTOLD
+    lies_wide = is_published_wide or is_untold or value_of_best(findings, "model.weight_bits") == "32"
     if method is Method.LORA and bits == 4:
         method = Method.QLORA
     default = DEFAULT_LENGTHS.get(model.kind, DEFAULT_TRAINING_LENGTH if trains else DEFAULT_INFERENCE_LENGTH)
@@ -82,7 +95,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         model=model,
         method=method,
         precision=precision,
-        weight_bits=16 if bits == 32 and method is Method.LORA else bits,
+        weight_bits=16 if bits == 32 and method is Method.LORA and not lies_wide else bits,
         optimizer=value_of_best(findings, "training.optimizer") or "adamw",
         optimizer_rank=int(value_of_best(findings, "training.optimizer_rank") or 0),
         is_gradient_freed=value_of_best(findings, "training.gradients") == "freed",

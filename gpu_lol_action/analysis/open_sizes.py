@@ -10,6 +10,7 @@ import math
 import re
 from dataclasses import replace
 
+from gpu_lol_action.analysis import encoder_loads, layouts_alone
 from gpu_lol_action.analysis.media_question import DEFAULT_POSITIONS, LONGEST_SOUND, PADDED_POSITIONS
 from gpu_lol_action.analysis.reconcile import WEIGHT_OF_NAMED_CARD
 from gpu_lol_action.analysis.surest import best, value_of_best
@@ -32,6 +33,8 @@ FEW_SAMPLES = 3
 DEFAULT_GIB = 12
 # Adapters are there for models that are too large to train whole: 7 B parameters at 16 bit, what they keep and their adapters' states.
 ADAPTED_GIB = 20
+# What is divided over cards does not fit on one: 7 B parameters with all their states, over four cards.
+DIVIDED_GIB = 40
 # Handwritten digits (28 pixels a side) and pictures of CIFAR's size: what their networks keep is small, whatever they are.
 SMALL_PICTURES = ((28, 6), (32, 8))
 # Recognizers of speech of 20 to 150 million weights, as their recipes fill cards: 700 to 1000 seconds at 16 bit on 32 GB, 1400 on 80
@@ -137,6 +140,9 @@ def assumed_size(findings: tuple[Finding, ...], *, trains: bool) -> tuple[int, s
         is_half = precision is not None and precision.value in {"fp16", "bf16"}
         gib = math.ceil(STATES_GIB + float(sounds.value) * GIB_PER_SECOND[is_half])
         return min(max(gib, DEFAULT_GIB), MOST_ASSUMED_GIB), f"batches of {float(sounds.value):g} seconds of sound"
-    if trains and sounds is None and pictures is None and value_of_best(findings, "training.method") == "lora":
+    is_adapted = sounds is None and pictures is None and value_of_best(findings, "training.method") == "lora"
+    if trains and is_adapted and best(findings, encoder_loads.FIELD) is None:
         return ADAPTED_GIB, "a model that adapters are trained for"
+    if trains and best(findings, layouts_alone.FIELD) is not None:
+        return DIVIDED_GIB, "a model that is divided over cards"
     return DEFAULT_GIB, "a model of one's own"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis import attention_kind, shared_batches, token_batches
+from gpu_lol_action.analysis import attention_kind, layouts_alone, litgpt_defaults, shared_batches, token_batches
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.configuration import Setting
@@ -11,7 +11,13 @@ from gpu_lol_action.analysis.rl_training import with_rl_words
 from gpu_lol_action.analysis.serving import detect_serving
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number, scope_of
 from gpu_lol_action.analysis.shown_inputs import shown_batch
-from gpu_lol_action.analysis.training_length import answered_length, drawn_length, padding_of, prepared_length
+from gpu_lol_action.analysis.training_length import (
+    answered_length,
+    drawn_length,
+    joined_length,
+    padding_of,
+    prepared_length,
+)
 from gpu_lol_action.analysis.training_method import method_of
 from gpu_lol_action.analysis.training_optimizer import freed_gradients_of, optimizer_of, rank_of
 from gpu_lol_action.analysis.training_precision import precision_of, weights_of
@@ -91,6 +97,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             _number("training.lora_rank", scope, _RANK, 1, 1024),
             _saved_embeddings(scope),
         ]
+        said = frozenset(each.field for each in found if each is not None)
+        found += [*litgpt_defaults.detect(run, said), *layouts_alone.detect(run)]
     else:
         found += detect_serving(run, scope)
     return with_rl_words(checkout, run, found)
@@ -129,7 +137,7 @@ def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if run.behavior is not Behavior.TRAINS:
         return None if said is not None and _is_all_it_could(said) else said
     drawn = drawn_length(run) if said is None or said.confidence is not Confidence.HIGH else None
-    said = answered_length(scope, whole) or drawn or said
+    said = answered_length(scope, whole) or joined_length(checkout, run, scope, whole) or drawn or said
     return said or _number("training.sequence_length", scope, _HOLDS, 16, 2_000_000) or prepared_length(checkout, run)
 
 

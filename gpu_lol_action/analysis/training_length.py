@@ -15,6 +15,10 @@ from gpu_lol_action.domain.patterns import regex
 # What is generated in a step, and what it answers: TRL's names, verl's and OpenRLHF's.
 _ANSWER = ("max_completion_length", "max_response_length", "response_length", "generate_max_len", "generate_max_length")
 _PROMPT = ("max_prompt_length", "prompt_max_len", "prompt_max_length")
+# A question and its answer: names of transformers' examples and of QLoRA's script.
+_TARGET, _SOURCE = ("max_target_length", "target_max_len"), ("max_source_length", "source_max_len")
+_ONE_STACK = regex(r"\b(?:\w{0,40}ForCausalLM|ChatGLM\w{0,40})\b")
+_TWO_STACKS = regex(r"\b(?:\w{0,40}Seq2SeqLM|\w{1,40}ForConditionalGeneration|EncoderDecoderModel)\b")
 DEFAULT_PROMPT = 512  # TRL's, for its trainers that generate
 _MOST = 2_000_000
 _PREPARES = regex(r"(?:^|_)(?:tokeni[sz]e|prepare|preprocess|pre_process|prep)(?:_|$)")
@@ -45,6 +49,25 @@ def answered_length(scope: Scope, whole: Found | None) -> Finding | None:
     prompt = look_up_number(scope, _PROMPT, 1, _MOST)
     tokens = (as_number(answer.text) or 0) + (as_number(prompt.text) or 0 if prompt is not None else DEFAULT_PROMPT)
     why = f"`{answer.setting.key}` is {answer.text}, beside a prompt of {prompt.text if prompt else DEFAULT_PROMPT}"
+    return Finding("training.sequence_length", str(tokens), why, answer.confidence, answer.evidence)
+
+
+def joined_length(checkout: Checkout, run: Run, scope: Scope, whole: Found | None) -> Finding | None:
+    """Return the tokens of a question with its answer, where two options say them and one sequence holds both.
+
+    Encoders with decoders read the one and write the other.
+    """
+    answer, question = look_up_number(scope, _TARGET, 1, _MOST), look_up_number(scope, _SOURCE, 1, _MOST)
+    if run.script is None or answer is None or question is None or answer.confidence is not question.confidence:
+        return None
+    if whole is not None and whole.setting.key not in (*_TARGET, *_SOURCE) and whole.confidence >= answer.confidence:
+        return None
+    if not any(_ONE_STACK.search(s.text) for s in import_closure(checkout, run.script)[:MAX_PROGRAMS]):
+        return None
+    if any(_TWO_STACKS.search(s.text) for s in import_closure(checkout, run.script)[:MAX_PROGRAMS]):
+        return None
+    tokens = (as_number(answer.text) or 0) + (as_number(question.text) or 0)
+    why = f"`{question.setting.key}` is {question.text}, and `{answer.setting.key}` {answer.text}"
     return Finding("training.sequence_length", str(tokens), why, answer.confidence, answer.evidence)
 
 

@@ -7,7 +7,7 @@ from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up
-from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 _PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
@@ -15,6 +15,12 @@ _SWITCHES = ("fp16", "use_fp16", "amp", "use_amp", "mixed_precision")
 # Switches for 16 bit throughout, without 32-bit copies: LLaMA-Factory's and Llama recipes', kohya's.
 _PURE = {"pure_bf16": "bf16", "full_bf16": "bf16", "full_fp16": "fp16"}
 _TAKES_A_MODELS_DTYPE = regex(r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model")
+
+
+# `weight_dtype = torch.float32`, before the branches for 16 bit: the frozen weights lie so.
+_UNLESS_TOLD = regex(r"(?m)^[ \t]{1,12}weight_dtype = torch\.float32[ \t]{0,8}$")
+UNTOLD = "accelerate is told no 16-bit numbers"
+_OF_SAMPLES = regex(r"\b\w{0,60}Pipeline\.from_pretrained\(")
 
 
 def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
@@ -28,6 +34,8 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         return engine
     for confidence, settings in scope.tiers:
         for setting in settings:
+            if _is_for_samples(run, setting):
+                continue
             # `dtype` is also what arrays of tokens are given: only a float says how the model computes.
             kind = (
                 _kind_of_number(setting.text) if setting.key in _PRECISION and _is_models(setting, confidence) else None
@@ -42,13 +50,38 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if cast is not None:
         return Finding("training.precision", "bf16", "the model is turned to 16 bit", Confidence.MEDIUM, cast)
     if (switch := look_up(scope, _SWITCHES)) is not None and switch.text.strip().lower() in {"false", "0", "no"}:
-        return None  # what the program could do stands behind the switch
+        return _untold(run)  # what the program could do stands behind the switch
     where = called_at(checkout, run, "half", "autocast", "GradScaler")
     return (
         Finding("training.precision", "fp16", "16-bit numbers are switched on", Confidence.MEDIUM, where)
         if where
+        else _untold(run)
+    )
+
+
+def _is_for_samples(run: Run, setting: Setting) -> bool:
+    """Whether a format is that of a pipeline which draws pictures beside a training: accelerate is told what the training computes with."""
+    script = run.script
+    if script is None or setting.evidence.path != script.path or "accelerator.mixed_precision" not in script.text:
+        return False
+    if setting.path == "dtype":  # what the pipeline is then given
+        return True
+    lines = script.text.split("\n", setting.evidence.line)
+    return _OF_SAMPLES.search(lines[setting.evidence.line - 1][:400]) is not None
+
+
+def _untold(run: Run) -> Finding | None:
+    """Return 32 bit where a program computes so unless accelerate is told otherwise, and nothing tells it."""
+    script = run.script
+    found = (
+        _UNLESS_TOLD.search(script.text)
+        if script is not None and "accelerator.mixed_precision" in script.text
         else None
     )
+    if script is None or found is None:
+        return None
+    where = Evidence(script.path, script.text.count("\n", 0, found.start()) + 1)
+    return Finding("training.precision", "fp32", UNTOLD, Confidence.LOW, where)
 
 
 def _pure(scope: Scope) -> Finding | None:

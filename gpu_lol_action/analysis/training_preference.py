@@ -8,7 +8,7 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.run_calls import called_at
-from gpu_lol_action.analysis.settings import Scope, look_up
+from gpu_lol_action.analysis.settings import Scope, is_on, look_up
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -19,6 +19,8 @@ _ALONE = ("KTOTrainer",)
 # What LLaMA-Factory, axolotl and ms-swift call it in their configurations, and TRL on its command line.
 _KINDS = ("stage", "rl", "rlhf_type", "train_stage")
 _KINDS_WITH_REFERENCE = frozenset({"dpo", "ipo"})
+# DreamBooth's: a batch of as many pictures of the whole class beside those of the one thing.
+_BESIDE = ("with_prior_preservation",)
 _REFERENCE = regex(r"(?:ref|reference)_model(?:_\w+)?")
 
 
@@ -36,6 +38,10 @@ def preference_of(checkout: Checkout, run: Run, scope: Scope) -> list[Finding]:
         where = kind.evidence if kind is not None else run.evidence
         return [_pairs(where, f"`{named}`"), _reference(where, f"`{named}`")]
     found: list[Finding] = []
+    prior = look_up(scope, _BESIDE)
+    if is_on(prior) and prior is not None:
+        why = f"`{prior.setting.key}` adds a picture of the class to each"
+        found.append(Finding("training.pairs", "on", why, prior.confidence, prior.evidence))
     if (where_paired := called_at(checkout, run, *_PAIRED)) is not None:
         found.append(_pairs(where_paired, "the trainer"))
     kept = called_at(checkout, run, *_WITH_REFERENCE, *_ALONE) or _given_reference(run)

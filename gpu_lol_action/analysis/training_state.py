@@ -29,6 +29,9 @@ _SMALL_TASKS = frozenset({"seq_cls", "embedding", "reranker", "prm"})
 _SCORES = ("reward_model", "process_reward_model")
 HEAD = "training.head"
 
+_SPEAKS_OF_IT = regex(
+    r"(?:gradient|activation)_checkpoint|prepare_model_for_|Trainer\(|unsloth|torch\.utils\.checkpoint|checkpoint_sequential"
+)
 _UNSLOTH = tuple(f"Fast{kind}Model.get_peft_model" for kind in ("Language", "Vision", ""))
 
 
@@ -66,8 +69,19 @@ def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | No
         why = "TRL's configurations switch it on by themselves"
         return Finding("training.gradient_checkpointing", "on", why, Confidence.MEDIUM, by_trl)
     if called is None:
-        return None
+        return _own_loop_without(checkout, run)
     return Finding("training.gradient_checkpointing", "on", "it is switched on in code", Confidence.HIGH, called)
+
+
+def _own_loop_without(checkout: Checkout, run: Run) -> Finding | None:
+    """Return that a loop of the program's own keeps all activations: it loads weights at 4 bit and nowhere speaks of computing any again."""
+    where = called_at(checkout, run, "BitsAndBytesConfig")
+    if where is None or run.script is None or called_at(checkout, run, "backward") is None:
+        return None
+    if any(_SPEAKS_OF_IT.search(s.text) for s in import_closure(checkout, run.script)):
+        return None
+    why = "the program's own loop nowhere switches it on"
+    return Finding("training.gradient_checkpointing", "off", why, Confidence.MEDIUM, where)
 
 
 def head_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:

@@ -162,3 +162,8 @@ def test_model_of_a_documented_size_is_of_that_size(size_b: float) -> None:
     model = documented_model([said])
     assert model is not None
     assert model.parameters_b == pytest.approx(size_b, rel=0.05)
+
+
+def test_millions_with_decimals_stay_millions(checkout: Build) -> None:
+    tree = checkout({"README.md": "# M\nIt has 50.4M parameters.\n", "run.py": RUNNER, "parts.py": PARTS})
+    assert (analyze(tree).spec.hardware.needed_gib or 0) < 6

@@ -1,0 +1,95 @@
+"""Widths and batches that a program has where nothing tells it others."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.surest import value_of_best
+from tests.unit.analysis.conftest import Build
+
+DREAMBOOTH = """
+import argparse
+import torch
+from accelerate import Accelerator
+from diffusers import DiffusionPipeline, UNet2DConditionModel
+from peft import LoraConfig, get_peft_model
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mixed_precision", default=None)
+    parser.add_argument("--with_prior_preservation", action="store_true")
+    parser.add_argument("--train_batch_size", type=int, default=4)
+    args = parser.parse_args()
+    accelerator = Accelerator(mixed_precision=args.mixed_precision)
+    dtype = torch.float16 if accelerator.device.type == "cuda" else torch.float32
+    pipeline = DiffusionPipeline.from_pretrained("stabilityai/stable-diffusion-2-1", torch_dtype=dtype)
+    unet = UNet2DConditionModel.from_pretrained("stabilityai/stable-diffusion-2-1", subfolder="unet")
+    unet = get_peft_model(unet, LoraConfig(r=8))
+    weight_dtype = torch.float32
+    if accelerator.mixed_precision == "fp16":
+        weight_dtype = torch.float16
+    unet.to(accelerator.device, dtype=weight_dtype)
+    for batch in loader:
+        loss = unet(batch).loss
+        accelerator.backward(loss)
+        optimizer.step()
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "precision", "pairs"),
+    [
+        ("", "fp32", None),
+        ("--mixed_precision fp16", "fp16", None),
+        ("--mixed_precision bf16 --with_prior_preservation", "bf16", "on"),
+    ],
+)
+def test_accelerate_computes_as_it_is_told(checkout: Build, options: str, precision: str, pairs: str | None) -> None:
+    readme = f"# Draw\n\n```\naccelerate launch train.py --train_batch_size 1 {options}\n```\n"
+    found = analyze(checkout({"README.md": readme, "train.py": DREAMBOOTH})).findings
+    assert value_of_best(found, "training.precision") == precision
+    assert value_of_best(found, "training.pairs") == pairs
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "least"), [("google/flan-t5-xl", "Seq2SeqLM", 10), ("Qwen/Qwen2.5-3B", "CausalLM", 5)]
+)
+def test_encoders_with_decoders_lie_at_32_bit(checkout: Build, name: str, kind: str, least: float) -> None:
+    code = f"""
+from transformers import AutoModelFor{kind}, Trainer, TrainingArguments
+from peft import LoraConfig, get_peft_model
+
+model = get_peft_model(AutoModelFor{kind}.from_pretrained("{name}"), LoraConfig(r=8))
+Trainer(model=model, args=TrainingArguments("out", per_device_train_batch_size=1)).train()
+"""
+    breakdown = analyze(checkout({"train.py": code})).breakdown
+    assert breakdown is not None
+    assert least < next(term.gib for term in breakdown.terms if term.name == "weights") < least + 1.5
+
+
+LOOP = """
+from transformers import AutoModelForCausalLM, BitsAndBytesConfig
+from peft import LoraConfig, get_peft_model{imports}
+
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen2.5-7B", quantization_config=BitsAndBytesConfig(load_in_4bit=True))
+{prepared}model = get_peft_model(model, LoraConfig(r=8))
+for batch in loader:
+    loss = model(**batch).loss
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("prepared", "state"), [("", "off"), ("model = prepare_model_for_kbit_training(model)\n", "on")]
+)
+def test_a_loop_of_its_own_keeps_what_nothing_computes_again(checkout: Build, prepared: str, state: str) -> None:
+    imports = ", prepare_model_for_kbit_training" if prepared else ""
+    tree = checkout({"train.py": LOOP.format(imports=imports, prepared=prepared)})
+    assert value_of_best(analyze(tree).findings, "training.gradient_checkpointing") == state
