@@ -9,29 +9,36 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.python_code import Import
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 _BUILDS = "setup.py"
 MAX_DEPTH = 3  # folders below the root: deeper ones are other people's
 _TOOLS = {"Cython": "cython", "pybind11": "pybind11"}
+# PyTorch compiles one file after the other without ninja: hours instead of minutes for kernels.
+_OF_TORCH, _COMPILES, _KERNELS = "torch.utils.cpp_extension", "BuildExtension", "CUDAExtension"
 _EXTENSION = regex(r"\w{0,20}[Ee]xtension\(\s{0,200}(?:name\s{0,8}=\s{0,8})?[\"']([A-Za-z_][\w.]{0,100})[\"']")
 
 
 def build_findings(checkout: Checkout, run: Run | None, known: Collection[str]) -> list[Finding]:
-    """Return Cython and pybind11 where something is started, a build script imports them, and no list names them."""
+    """Return Cython, pybind11 and ninja where something is started, a build script imports them, and no list names them."""
     if run is None:
         return []
     found: dict[str, Finding] = {}
     for source in _build_scripts(checkout):
         for item in source.code.imports if source.code is not None else ():
-            package = _TOOLS.get(item.module.partition(".")[0])
+            package = "ninja" if _compiles_kernels(source, item) else _TOOLS.get(item.module.partition(".")[0])
             if package is None or package in known or item.is_optional or _is_brought(checkout, source, package):
                 continue
             why = f"an extension of the checkout is {'translated' if package == 'cython' else 'built'} with it, and no list names it"
             where = Evidence(source.path, item.line)
             found.setdefault(package, Finding("dependencies.requirements", package, why, Confidence.MEDIUM, where))
     return [found[name] for name in sorted(found)]
+
+
+def _compiles_kernels(source: Source, item: Import) -> bool:
+    return item.module == _OF_TORCH and _COMPILES in item.names and source.mentions(_KERNELS)
 
 
 @remembered

@@ -75,11 +75,12 @@ def detect(checkout: Checkout) -> list[Finding]:
     has_list = has_list or _is_told_whole(checkout, run)
     own = own_names(checkout)
     found += imported_packages(checkout, run, declared, own, has_list=has_list)
-    known = set(_names(found))
+    listed = _names(found)
+    known = set(listed)
     # A list that does not count for the run may still tell the version.
     found += [replace(f, value=optional.get(package_name(f.value), f.value)) for f in tool_packages(run, known, own)]
     known |= _names(found)
-    found += starting_packages(further_runs(checkout), known, own)
+    found += starting_packages(further_runs(checkout), known, own, listed)
     known |= _names(found)
     asked = _asked_for(checkout, run, known, own, has_list=has_list)
     found += [replace(f, value=optional.get(package_name(f.value), f.value)) for f in asked]

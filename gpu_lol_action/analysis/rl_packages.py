@@ -47,6 +47,7 @@ def _needed(run: Run, said: Said) -> Iterator[tuple[str, str]]:
         yield "sglang[all]", "slime's engine"  # imported as it starts, also to train without answers
     if is_verl(said):
         yield "ray", "verl's workers"
+        yield from ((package, "verl's trainer") for package in ("torch", "transformers", "hydra-core", "tensordict"))
     if run.command is not None and _OF_RAY.fullmatch(run.command.target):
         yield "ray", run.command.target
     for name, setting in said.texts.items():

@@ -55,8 +55,10 @@ def silent_packages(
     ``requirements`` are those found so far, as pip takes them, ``own`` the names of the checkout's own packages.
     """
     names = {*(package_name(text) for text in requirements), *own}
-    if run is None or run.script is None or not names & _LIBRARIES or _LIBRARIES & set(own):
+    if not names & _LIBRARIES or _LIBRARIES & set(own):
         return []
+    if run is None or run.script is None:
+        return _shown_pipelines(checkout, run, names)
     found: list[Finding | None] = []
     if not _BRINGING & names and not any(_brings(text) for text in requirements):
         is_old = any(_is_old(text) for text in requirements)
@@ -74,6 +76,14 @@ def silent_packages(
     if "optuna" not in names:
         found.append(_first(checkout, run, "optuna", _searches))
     return [item for item in found if item is not None]
+
+
+def _shown_pipelines(checkout: Checkout, run: Run | None, names: Collection[str]) -> list[Finding]:
+    """Return that programs which nobody starts import a pipeline, where nothing else is started."""
+    programs = checkout.of(Form.PYTHON) if run is None and "transformers" not in names else ()
+    uses = ((name, Evidence(source.path, line)) for source in programs for name, line in _pipelines(source))
+    first = next(uses, None)
+    return [_needed("transformers", *first)] if first is not None else []
 
 
 Uses = Callable[[Source], Iterator[tuple[str, int]]]
@@ -171,9 +181,14 @@ def _offloads(source: Source) -> Iterator[tuple[str, int]]:
 
 
 def _pipelines(source: Source) -> Iterator[tuple[str, int]]:
-    """Yield pipelines of diffusers that are loaded: the encoders of their prompts are transformers'."""
+    """Yield pipelines of diffusers that are imported or loaded: the encoders of their prompts are transformers'."""
     if source.code is None or "diffusers" not in source.code.imported():
         return
+    for item in source.code.imports if source.mentions("Pipeline") else ():
+        taken = sorted(name for name in item.names if name.endswith("Pipeline") and name != "DiffusionPipeline")
+        prompted = [name for name in taken if not _UNPROMPTED.search(name)]
+        if prompted and item.module.split(".")[0] == "diffusers":
+            yield prompted[0], item.line
     for call in _calls(source, "Pipeline", "from_pretrained", "from_single_file"):
         owner = call.name.rpartition(".")[0].rpartition(".")[2]
         if owner.endswith("Pipeline") and not _UNPROMPTED.search(owner):

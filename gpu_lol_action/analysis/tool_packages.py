@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.research_tools import RESEARCH_TOOLS
 from gpu_lol_action.analysis.spacy_training import spacy_packages
+from gpu_lol_action.analysis.trainer_parts import configured_parts, is_brought, trainer_parts
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -70,23 +71,44 @@ def tool_packages(run: Run | None, known: AbstractSet[str], own: AbstractSet[str
     """Return the packages that the run's command and configuration need besides ``known`` ones and the checkout's ``own``."""
     found: dict[str, Finding] = {}
     for package, why, where in _needed(run) if run is not None else ():
-        if package_name(package) not in known and package not in own:
+        if package_name(package) not in known and package not in own and not is_brought(package, known):
             finding = Finding("dependencies.requirements", package, why, Confidence.MEDIUM, where)
             found.setdefault(package, finding)
     return list(found.values())
 
 
-def starting_packages(runs: Iterable[Run], known: AbstractSet[str], own: AbstractSet[str]) -> list[Finding]:
-    """Return the packages whose tools start the runs beside the first: whoever starts one finds them installed."""
+def starting_packages(
+    runs: Iterable[Run], known: AbstractSet[str], own: AbstractSet[str], listed: AbstractSet[str]
+) -> list[Finding]:
+    """Return what starts the runs beside the first, and what their trainers are told to use: whoever starts one finds it installed.
+
+    ``listed`` are those of the ``known`` packages that are not the first run's alone.
+    """
     found: dict[str, Finding] = {}
-    for run in runs:
-        package = _TOOLS.get(run.command.tool, "") if run.command is not None and run.command.is_launcher else ""
-        if package and package not in known and package not in own and run.command is not None:
-            why = f"`{run.command.tool}` starts another run and no list names it"
-            found.setdefault(
-                package, Finding("dependencies.requirements", package, why, Confidence.MEDIUM, run.evidence)
-            )
+    for package, why, where in (item for run in runs for item in _starting(run)):
+        if package_name(package) not in known and package not in own and not is_brought(package, listed):
+            finding = Finding("dependencies.requirements", package, why, Confidence.MEDIUM, where)
+            found.setdefault(package_name(package), finding)
     return list(found.values())
+
+
+def _starting(run: Run) -> Iterator[tuple[str, str, Evidence]]:
+    if run.command is not None and run.command.is_launcher and run.command.tool in _TOOLS:
+        yield _TOOLS[run.command.tool], f"`{run.command.tool}` starts another run and no list names it", run.evidence
+    if _of_lightning(run):
+        yield (
+            "deepspeed",
+            f"`--strategy {run.options['strategy']}` starts another run and no list names it",
+            run.evidence,
+        )
+    for source in run.configs if run.script is None else ():
+        trainer = next((trainer for marks, trainer in _CONFIGURATIONS if all(m in source.text for m in marks)), "")
+        yield from _asked(configured_parts(trainer, source))
+
+
+def _of_lightning(run: Run) -> bool:
+    """Whether Lightning is told to divide its work by DeepSpeed, which it imports by itself."""
+    return run.options.get("strategy", "").strip("\"'").startswith("deepspeed")
 
 
 # Hugging Face's own programs, started where their library is cloned, and what their list of packages adds to it.
@@ -128,6 +150,8 @@ def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
     if run.command is not None and run.command.tool in _TOOLS:
         for package in (_TOOLS[run.command.tool], *_BESIDE.get(run.command.tool, ())):
             yield package, f"`{run.command.tool}` starts the run and no list names it", run.evidence
+        options = ((key, value, run.evidence) for key, value in run.options.items())
+        yield from _asked(trainer_parts(_TOOLS[run.command.tool], options, run.evidence))
     if run.command is not None and run.script is None and _takes_modules(run.command) and _is_module(run.command):
         package = None if run.command.target.endswith(".py") else package_of(run.command.target)
         if package is not None:
@@ -144,6 +168,8 @@ def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
         if option in run.options:
             requirement = package_of(package) or package
             yield requirement, f"`--{option}` is given and no list names it", run.evidence
+    if _of_lightning(run):
+        yield "deepspeed", f"`--strategy {run.options['strategy']}` is given and no list names it", run.evidence
     yield from _engines(run)
     for source in run.configs:
         yield from _configured(source, is_alone=run.script is None)
@@ -176,4 +202,10 @@ def _configured(source: Source, *, is_alone: bool) -> Iterator[tuple[str, str, E
         if (is_alone or marks is not _OF_TRL) and all(mark in source.text for mark in marks):
             shown = marks[0].strip(".:")
             yield package, f"`{shown}` is configured and no list names it", Evidence(source.path)
+            if is_alone:
+                yield from _asked(configured_parts(package, source))
             break
+
+
+def _asked(parts: Iterable[tuple[str, str, Evidence]]) -> Iterator[tuple[str, str, Evidence]]:
+    yield from ((part, f"`{word}` asks for it and no list names it", where) for part, word, where in parts)

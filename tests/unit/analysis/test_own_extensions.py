@@ -83,3 +83,25 @@ def test_a_build_that_imports_what_nothing_asks_for_sees_what_is_installed(
     files = {"README.md": readme, "train.py": TRAIN, "models/__init__.py": "", "ops/setup.py": setup}
     tree = checkout({**files, "ops/pyproject.toml": project} if project else files)
     assert commands(tree) == [f"python3 -m pip install{'' if is_isolated else ' --no-build-isolation'} -e ./ops"]
+
+
+BUILT = SETUP.replace("import CUDAExtension", "import BuildExtension, CUDAExtension")
+
+
+def names(tree: Checkout) -> set[str]:
+    return {f.value for f in packages.detect(tree) if f.field == "dependencies.requirements"}
+
+
+def test_kernels_that_are_compiled_beforehand_are_compiled_by_ninja(checkout: Build) -> None:
+    assert "ninja" in names(checkout({**TREE, "models/ops/setup.py": BUILT}))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        BUILT.replace("CUDAExtension", "CppExtension"),  # a file or two, for the processor
+        SETUP.replace("from torch.utils.cpp_extension", "from own_builder"),
+    ],
+)
+def test_what_has_no_kernels_is_built_without_ninja(checkout: Build, script: str) -> None:
+    assert "ninja" not in names(checkout({**TREE, "models/ops/setup.py": script}))

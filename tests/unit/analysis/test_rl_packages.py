@@ -28,7 +28,7 @@ def found(tree: Checkout) -> set[str]:
             {
                 "run.sh": "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=org/net actor_rollout_ref.rollout.name=sglang\n"
             },
-            {"verl", "ray", "sglang[all]"},
+            {"verl", "ray", "torch", "transformers", "hydra-core", "tensordict", "sglang[all]"},
         ),
         (
             {

@@ -206,3 +206,16 @@ def test_a_stand_in_for_an_optimizer_beside_its_configuration_needs_deepspeed(
     )
     files = {**README, "train.py": program, "requirements.txt": "torch\ntransformers\naccelerate\n"}
     assert ("deepspeed" in found(checkout({**files, "zero.json": config}))) is is_needed
+
+
+STUB = "import warnings\nfrom diffusers import StableDiffusionImg2ImgPipeline\nwarnings.warn('moved')\n"
+
+
+def test_a_pipeline_that_is_imported_needs_transformers_though_nothing_is_started(checkout: Build) -> None:
+    assert "transformers" in found(checkout({"image.py": STUB}))
+    assert "transformers" in found(checkout({"image.py": f"{STUB}StableDiffusionImg2ImgPipeline.from_config({{}})\n"}))
+
+
+@pytest.mark.parametrize("name", ["DDPMPipeline", "DiffusionPipeline", "UNet2DModel"])
+def test_what_reads_no_prompt_needs_no_transformers(checkout: Build, name: str) -> None:
+    assert "transformers" not in found(checkout({"image.py": STUB.replace("StableDiffusionImg2ImgPipeline", name)}))

@@ -33,6 +33,7 @@ def requirements(tree):
         ({"train.sh": "megatron sft --model Qwen/Qwen2.5-7B-Instruct --micro_batch_size 1\n"}, {"ms-swift", "megatron-core"}),
         ({"train.sh": "torchrun --nproc_per_node 8 main.py --apex-amp --lr 1\n", "main.py": "import torch\nloss.backward()\nif __name__ == '__main__': pass\n"}, {"git+https://github.com/NVIDIA/apex.git"}),
         ({"sft.yaml": "model:\n  model_name: a/b\n  model_max_length: 2048\ntraining:\n  trainer_type: TRL_SFT\n  num_train_epochs: 3\n  per_device_train_batch_size: 4\n  learning_rate: 1e-5\ndeepspeed:\n  enable_deepspeed: True\n"}, {"oumi", "deepspeed"}),
+        ({"train.sh": "python train.py --strategy deepspeed_stage_2 --lr 1\n", "train.py": "import torch\nloss.cuda().backward()\nif __name__ == '__main__': pass\n"}, {"deepspeed"}),
         ({"dpo.yaml": "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 1\ndataset_name: a/b\nlearning_rate: 1e-6\n"}, {"trl"}),
     ],
 )  # fmt: skip
