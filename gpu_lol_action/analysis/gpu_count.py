@@ -282,7 +282,8 @@ def _is_left_to_ask(checkout: Checkout, told: LaunchCommand) -> bool:
     if told.tool != "accelerate":
         return False
     others = [c for c in launch_commands(checkout) if c.target == told.target and c.is_launcher and c.processes]
-    return bool(others) and all((c.processes or 0) > 1 and c.nodes == 1 for c in others)
+    # A document that shows a second way with a number shows the first for one card.
+    return bool(others) and all((c.processes or 0) > 1 and c.nodes == 1 and not c.is_documented for c in others)
 
 
 def _spreads(checkout: Checkout, run: Run, *, alone: bool = False) -> bool:
