@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
 from gpu_lol_action.analysis.hosting_files import Wish, counted
 from gpu_lol_action.analysis.import_graph import import_closure
-from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
 from gpu_lol_action.analysis.listed_cards import (
     LISTS,
     is_listed,
@@ -271,10 +271,18 @@ def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
         return []
     why = "the command leaves the number open" if is_open else "the program divides its model"
     for command in launch_commands(checkout):
-        if command.target == run.command.target and (command.processes or 0) > 1 and command.nodes == 1:
+        is_same = command.target == run.command.target and not _is_of_another_configuration(command, run)
+        if is_same and (command.processes or 0) > 1 and command.nodes == 1:
             why = f"{why}, and another command of its program starts {command.processes} processes"
             return [Finding(_FIELD, str(command.processes), why, Confidence.LOW, command.evidence)]
     return []
+
+
+def _is_of_another_configuration(command: LaunchCommand, run: Run) -> bool:
+    """Whether a command of a run's program names a configuration where the run's is another: another training."""
+    own = {source.path for source in run.configs}
+    named = [word.removeprefix("./") for word in command.words if word.endswith((".yaml", ".yml", ".json"))]
+    return bool(own and named) and not any(path.endswith(word) for word in named for path in own)
 
 
 def _spreads(checkout: Checkout, run: Run, *, alone: bool = False) -> bool:

@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.placement import ALL_FIELDS, machines_of, need_of
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
+    Agreement,
     Statement,
     as_agreed,
     headline,
@@ -128,10 +129,9 @@ def memory_need(
     agreed = agreed or (ordinary(breakdown, question, findings, confidence, said) if question.method.trains else None)
     # Divided only because one card is too small: another configuration starts from one card again.
     alone = replace(question, gpu_count=1, sharding=asked.sharding) if stated is None and count > 1 else question
-    if alone is not question and agreed is not None and is_amount(agreed.finding):
-        if is_of_one_card(float(agreed.finding.value), alone):
-            one = Finding("hardware.gpu_count", "1", agreed.why, Confidence.LOW, agreed.evidence)
-            return memory_need((*findings, one), workload, known, is_as_said=is_as_said)
+    one = _one_card(agreed, alone) if alone is not question and agreed is not None else None
+    if one is not None:
+        return memory_need((*findings, one), workload, known, is_as_said=is_as_said)
     if agreed is not None:
         breakdown, why, where = as_agreed(breakdown, agreed), f"{why}; {agreed.why}", agreed.evidence
         # What is only guessed is not spread over several cards against what is said of one.
@@ -150,6 +150,13 @@ def memory_need(
         bool(relaxed),
         machines_of(question, count),
     )
+
+
+def _one_card(agreed: Agreement, question: VramQuestion) -> Finding | None:
+    """Return that one card has it all, where what is documented is the whole sum."""
+    if not is_amount(agreed.finding) or not is_of_one_card(float(agreed.finding.value), question):
+        return None
+    return Finding("hardware.gpu_count", "1", agreed.why, Confidence.LOW, agreed.evidence)
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:

@@ -19,6 +19,8 @@ _ALONE = ("KTOTrainer",)
 # What LLaMA-Factory, axolotl and ms-swift call it in their configurations, and TRL on its command line.
 _KINDS = ("stage", "rl", "rlhf_type", "train_stage")
 _KINDS_WITH_REFERENCE = frozenset({"dpo", "ipo"})
+# Said of a run, these leave what else its trainer's library can do to others.
+_KINDS_WITHOUT = frozenset({"sft", "pt", "cpt", "pretrain"})
 _REFERENCE = regex(r"(?:ref|reference)_model(?:_\w+)?")
 
 
@@ -35,6 +37,8 @@ def preference_of(checkout: Checkout, run: Run, scope: Scope) -> list[Finding]:
     if named in _KINDS_WITH_REFERENCE:
         where = kind.evidence if kind is not None else run.evidence
         return [_pairs(where, f"`{named}`"), _reference(where, f"`{named}`")]
+    if named in _KINDS_WITHOUT:
+        return []
     found: list[Finding] = []
     if (where_paired := called_at(checkout, run, *_PAIRED)) is not None:
         found.append(_pairs(where_paired, "the trainer"))
