@@ -62,3 +62,14 @@ def test_cards_of_another_configuration_s_command_are_not_the_run_s(
     tree = checkout({"README.md": readme, "train.py": program, "a.yaml": "lr: 1\n", "b.yaml": "lr: 2\n"})
     found = {finding.field: finding.value for finding in detect_all(tree)}
     assert found.get("hardware.gpu_count") == cards
+
+
+@pytest.mark.parametrize(
+    ("more", "workload"),
+    [("export_device: cpu", "cpu-only"), ("export_device: auto", "inference"), ("", "inference"), ("export_device: cpu\nexport_quantization_bit: 4", "inference")],
+)  # fmt: skip
+def test_adapters_are_merged_where_the_configuration_says(checkout: Build, more: str, workload: str) -> None:
+    recipe = f"model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nadapter_name_or_path: saves/a\ntemplate: qwen\nexport_dir: saves/b\nexport_size: 5\n{more}\n"
+    spec = analyze(checkout({"merge.yaml": recipe})).spec
+    assert spec.meta.workload_type.value == workload
+    assert spec.dependencies.requirements == ("llamafactory",)
