@@ -65,7 +65,17 @@ def switched_off_in(checkout: Checkout, run: Run) -> Evidence | None:
         if setting.key in _SWITCHES and setting.path.rpartition(".")[0] in _WHOLE
     ]
     is_off = bool(said) and all(is_refused(setting.text) for setting in said)
-    return said[0].evidence if is_off and _is_written(checkout, said[0]) else None
+    if is_off and _is_written(checkout, said[0]):
+        return said[0].evidence
+    return _merged_on_cores(checkout, run)
+
+
+def _merged_on_cores(checkout: Checkout, run: Run) -> Evidence | None:
+    """Return where LLaMA-Factory is told to merge adapters into their model on the CPU; quantizing it on the way takes a card."""
+    own = {setting.key: setting for _, settings in scope_of(checkout, run).tiers[:2] for setting in settings}
+    device = own.get("export_device")
+    is_cpu = device is not None and device.text.strip().lower() == "cpu" and "export_quantization_bit" not in own
+    return device.evidence if device is not None and is_cpu and _is_written(checkout, device) else None
 
 
 def _is_written(checkout: Checkout, setting: Setting) -> bool:

@@ -68,6 +68,11 @@ _OF_ANOTHER = regex(r"\s{0,6}[-*+]\s[^\[\n]{0,20}\[[^\]\n]{1,80}\]\(https?://git
 _COMMAND = regex(
     r"\s{0,8}(?:[$%>]\s{1,4}\S|(?:[.~]{0,2}/[\w./-]{1,120}|[\w./-]{1,120}\.(?:sh|bash|py)|python3?|bash|sh|sbatch|srun)(?:\s|$))"
 )
+# Behind a command that trains or runs a model, an amount by itself is what that takes: `axolotl train x.yml  # ~83.1 GiB`.
+_BESIDE = regex(
+    r"[^#\n]{0,300}\b(?:train|finetune|infer|generate|serve|torchrun|accelerate launch|deepspeed|python3?)\b[^#\n]{0,300}\s#\s?~?(\d{1,3}(?:\.\d{1,2})?)\s?Gi?B",
+    re.IGNORECASE,
+)
 # Every statement has a number or a card with one in its name, or counts GPUs in a word: a first look at each line.
 _MAY_STATE = regex(r"\d|GPU", re.IGNORECASE)
 
@@ -114,6 +119,7 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
         if len(numbers) == 1:
             stated = statements_of(line, heading, Evidence(source.path, number))
             is_command = number in coded and _COMMAND.match(line) is not None
+            found.extend(_beside(line, heading, Evidence(source.path, number)) if number in coded else ())
             found.extend(_without_arguments(line, stated) if is_command else stated)
         else:
             found.extend(_of_paragraph(whole, heading, source.path, {n: lines[n - 1] for n in numbers}))
@@ -128,6 +134,15 @@ def _without_arguments(line: str, stated: Iterator[Finding]) -> Iterator[Finding
         is_bare = finding.field == "documented.gpu_count" and finding.confidence is Confidence.LOW
         if not is_bare or str(gpu_number(remark)) == finding.value:
             yield finding
+
+
+def _beside(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
+    """Yield the memory that a remark behind a command says, and nothing else."""
+    noted = _BESIDE.fullmatch(line.rstrip())
+    if noted is not None:
+        why = f"a remark behind the command says {noted[1]} GB"
+        field = field_of("memory_gb", purpose(line) or purpose(heading))
+        yield Finding(field, noted[1], why, Confidence.MEDIUM, where)
 
 
 def _tells_how_much(finding: Finding) -> bool:

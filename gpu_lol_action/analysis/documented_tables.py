@@ -19,7 +19,7 @@ _OTHER_HEADER = regex(
 _USED_HEADER = regex(r"\bpeak\b|\busage\b", re.IGNORECASE)
 _NO_AMOUNT = regex(r"\bCPU\b|bandwidth|\bG[Ii]?B/s", re.IGNORECASE)
 _CELL = regex(
-    r"^\W{0,6}(?:\d{1,2}\s?[x×*]\s?)?(\d{1,3}(?:\.\d{1,2})?)\s?(?:GB|GiB|G)\b(?!/s)[^|]{0,40}$", re.IGNORECASE
+    r"^\W{0,6}(?:\d{1,2}\s?[x×*]\s?)?(\d{1,3}(?:\.\d{1,2})?)\s?(?:GBs?|GiB|G)\b(?!/s)[^|]{0,40}$", re.IGNORECASE
 )
 _SMALL_CELL = regex(r"^\W{0,6}(\d{4,6})\s?Mi?B\b(?!/s)[^|]{0,24}$", re.IGNORECASE)
 _RANGE = regex(r"^\W{0,6}(\d{1,3})\s?(?:-|–|~|to)\s?(\d{1,3})\s?(?:GB|GiB|G)\b(?!/s)", re.IGNORECASE)

@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
 from gpu_lol_action.analysis.hosting_files import Wish, counted
 from gpu_lol_action.analysis.import_graph import import_closure
-from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_commands
+from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.listed_cards import (
     LISTS,
     is_listed,
@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.listed_cards import (
 from gpu_lol_action.analysis.model_parallel import cut_over, machines_for, whole_layout
 from gpu_lol_action.analysis.mpi_workers import are_on_cores
 from gpu_lol_action.analysis.noted_counts import noted_count, remarked_count
+from gpu_lol_action.analysis.other_launches import is_left_to_ask, is_of_another_configuration
 from gpu_lol_action.analysis.parallel_layout import assigned_layout, called_layout, laid_out
 from gpu_lol_action.analysis.placed_devices import placed_on
 from gpu_lol_action.analysis.ray_workers import ray_workers
@@ -264,26 +265,18 @@ def _of_others(checkout: Checkout, run: Run) -> list[Finding]:
         return []  # what infers on one card where it is started plainly takes several only where it does not fit
     if run.command is None:
         return []
-    is_open = run.command.processes is None and (run.command.is_divided or _is_left_to_ask(checkout, run.command))
+    is_open = run.command.processes is None and (run.command.is_divided or is_left_to_ask(checkout, run.command))
     if not is_open and not any(
         source.code.calls_named(*sorted(_DIVIDES)) for source in _sources(checkout, run) if source.code
     ):
         return []
     why = "the command leaves the number open" if is_open else "the program divides its model"
     for command in launch_commands(checkout):
-        if command.target == run.command.target and (command.processes or 0) > 1 and command.nodes == 1:
+        is_same = command.target == run.command.target and not is_of_another_configuration(command, run)
+        if is_same and (command.processes or 0) > 1 and command.nodes == 1:
             why = f"{why}, and another command of its program starts {command.processes} processes"
             return [Finding(_FIELD, str(command.processes), why, Confidence.LOW, command.evidence)]
     return []
-
-
-def _is_left_to_ask(checkout: Checkout, told: LaunchCommand) -> bool:
-    """Whether ``accelerate launch`` takes what its user once answered, and all other launches of the program are on several cards of one machine."""
-    if told.tool != "accelerate":
-        return False
-    others = [c for c in launch_commands(checkout) if c.target == told.target and c.is_launcher and c.processes]
-    # A document that shows a second way with a number shows the first for one card.
-    return bool(others) and all((c.processes or 0) > 1 and c.nodes == 1 and not c.is_documented for c in others)
 
 
 def _spreads(checkout: Checkout, run: Run, *, alone: bool = False) -> bool:

@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.launch_help import starts_nothing
 from gpu_lol_action.analysis.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
 from gpu_lol_action.analysis.launch_programs import MAX_PROGRAMS, started_lines, submits_job
 from gpu_lol_action.analysis.launch_tools import (
+    CONFIGURED,
     COUNT_FLAGS,
     NODE_FLAGS,
     SERVERS,
@@ -236,7 +237,8 @@ def _of_source(
 ) -> Iterator[LaunchCommand]:
     """Yield a file's commands, each script that it starts in its place. ``seen`` collects the scripts that were entered."""
     request = machine_request(source)
-    scripts = console_scripts(checkout)
+    # In a trainer's own checkout, too, its command is the tool that a reader of its examples starts.
+    scripts = {name: module for name, module in console_scripts(checkout).items() if name not in CONFIGURED}
     for line in command_lines(source, given, folder, sourcing(checkout, source)):
         if not may_start(line.text, scripts):
             continue

@@ -19,13 +19,14 @@ from gpu_lol_action.analysis.memory_gaps import gaps_of, is_assumed
 from gpu_lol_action.analysis.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.models_beside import with_models_beside
-from gpu_lol_action.analysis.on_cards import placed, shared
+from gpu_lol_action.analysis.on_cards import is_of_one_card, placed, shared
 from gpu_lol_action.analysis.open_sizes import DEFAULT_GIB, assumed_size, up_to
 from gpu_lol_action.analysis.ordinary_cards import ordinary
 from gpu_lol_action.analysis.placement import ALL_FIELDS, machines_of, need_of
 from gpu_lol_action.analysis.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
+    Agreement,
     Statement,
     as_agreed,
     headline,
@@ -126,6 +127,11 @@ def memory_need(
         roomy = with_room(breakdown, question)
         breakdown = replace(roomy, required_gib=need_of(roomy))
     agreed = agreed or (ordinary(breakdown, question, findings, confidence, said) if question.method.trains else None)
+    # Divided only because one card is too small: another configuration starts from one card again.
+    alone = replace(question, gpu_count=1, sharding=asked.sharding) if stated is None and count > 1 else question
+    one = _one_card(agreed, alone) if alone is not question and agreed is not None else None
+    if one is not None:
+        return memory_need((*findings, one), workload, known, is_as_said=is_as_said)
     if agreed is not None:
         breakdown, why, where = as_agreed(breakdown, agreed), f"{why}; {agreed.why}", agreed.evidence
         # What is only guessed is not spread over several cards against what is said of one.
@@ -133,8 +139,6 @@ def memory_need(
         count = 1 if is_of_one and stated_count(findings) is None else count
     required = max(LEAST_GIB, int(breakdown.required_gib))
     need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
-    # Divided only because one card is too small: another configuration starts from one card again.
-    alone = replace(question, gpu_count=1, sharding=asked.sharding) if stated is None and count > 1 else question
     return MemoryNeed(
         required,
         count,
@@ -146,6 +150,13 @@ def memory_need(
         bool(relaxed),
         machines_of(question, count),
     )
+
+
+def _one_card(agreed: Agreement, question: VramQuestion) -> Finding | None:
+    """Return that one card has it all, where what is documented is the whole sum."""
+    if not is_amount(agreed.finding) or not is_of_one_card(float(agreed.finding.value), question):
+        return None
+    return Finding("hardware.gpu_count", "1", agreed.why, Confidence.LOW, agreed.evidence)
 
 
 def _said(findings: tuple[Finding, ...]) -> frozenset[str]:

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 
 from gpu_lol_action.analysis.open_sizes import DEFAULT_GIB, Bound, bounded
-from gpu_lol_action.analysis.placement import Placed, over_stages, place, share_batch
+from gpu_lol_action.analysis.placement import (
+    LARGE_CARD_GIB,
+    LARGEST_CARD_GIB,
+    Placed,
+    over_stages,
+    place,
+    share_batch,
+)
 from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.domain.finding import Finding
-from gpu_lol_action.estimation.vram import VramQuestion
+from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
+
+ABOUT = 1.2
+"""Times an amount up to which a sum agrees with it."""
 
 
 def placed(
@@ -19,6 +29,13 @@ def placed(
     question, count, relaxed = place(asked, stated if copies is None else None, said_fields)
     count = max(count, int(copies.value)) if copies is not None else count
     return over_stages(question, count, _machines(findings)), count, relaxed
+
+
+def is_of_one_card(stated_gib: float, question: VramQuestion) -> bool:
+    """Whether an amount that only the largest cards have is what the whole run takes by the sum: then it is one card's, and not each of several's."""
+    return (
+        LARGE_CARD_GIB < stated_gib <= LARGEST_CARD_GIB and estimate_vram(question).required_gib <= stated_gib * ABOUT
+    )
 
 
 def _machines(findings: tuple[Finding, ...]) -> int:

@@ -39,6 +39,7 @@ _OF_TRL = (
 _CONFIGURATIONS = (
     (("torchtune.",), "torchtune"),
     (("finetuning_type:",), "llamafactory"),
+    (("export_dir:", "template:", "model_name_or_path:"), "llamafactory"),
     (("cutoff_len:", "micro_batch_size:", "train_dataset:"), "llamafactory"),  # its next version's
     (("litgpt.data.",), "litgpt"),
     (("base_model:", "micro_batch_size:", "datasets:"), "axolotl"),

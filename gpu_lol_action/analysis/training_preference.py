@@ -21,6 +21,8 @@ _KINDS = ("stage", "rl", "rlhf_type", "train_stage")
 _KINDS_WITH_REFERENCE = frozenset({"dpo", "ipo"})
 # DreamBooth's: a batch of as many pictures of the whole class beside those of the one thing.
 _BESIDE = ("with_prior_preservation",)
+# Said of a run, these leave what else its trainer's library can do to others.
+_KINDS_WITHOUT = frozenset({"sft", "pt", "cpt", "pretrain"})
 _REFERENCE = regex(r"(?:ref|reference)_model(?:_\w+)?")
 
 
@@ -37,6 +39,8 @@ def preference_of(checkout: Checkout, run: Run, scope: Scope) -> list[Finding]:
     if named in _KINDS_WITH_REFERENCE:
         where = kind.evidence if kind is not None else run.evidence
         return [_pairs(where, f"`{named}`"), _reference(where, f"`{named}`")]
+    if named in _KINDS_WITHOUT:
+        return []
     found: list[Finding] = []
     prior = look_up(scope, _BESIDE)
     if is_on(prior) and prior is not None:

@@ -37,8 +37,9 @@ _UNSLOTH = tuple(f"Fast{kind}Model.get_peft_model" for kind in ("Language", "Vis
 
 def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return whether activations are computed again in the backward pass; None where nothing says."""
-    found = look_up(scope, _CHECKPOINTING)
-    if found is not None:
+    found, kind = look_up(scope, _CHECKPOINTING), look_up(scope, ("finetuning_type",))
+    # In its own checkout, too, LLaMA-Factory is what its configurations say, not what some class of its own starts with.
+    if found is not None and not (kind is not None and found.evidence.path.endswith(".py")):
         on = is_on(found) or found.text.lower() in _KINDS_OF_IT
         state = "on" if on else "off"
         return Finding(
@@ -49,7 +50,6 @@ def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | No
             found.evidence,
         )
     tool = run.command.tool if run.command is not None else ""
-    kind = look_up(scope, ("finetuning_type",))
     is_of_xtuner = run.script is None and any(s.code is not None and s.mentions("xtuner") for s in run.configs[:1])
     target = run.command.target if run.command is not None else ""
     is_of_tool = tool in _CHECKPOINTING_TOOLS or target.startswith(_CHECKPOINTING_PROGRAMS)

@@ -750,3 +750,17 @@ def test_a_card_in_a_chapter_on_an_extension_is_what_its_builds_were_tried_on(ch
     tree = checkout({"README.md": f"# Model\n\n## {heading}\n\nTested on A100 with CUDA 11.4.\n", "train.py": TRAIN})
     named = [f for f in documented.detect(tree, primary_run(tree)) if f.field.endswith("card")]
     assert [(finding.value, finding.confidence) for finding in named] == [("A100", confidence)]
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("axolotl train x.yml  # ~83.1 GiB", [("documented.training.memory_gb", "83.1", 6)]),
+        ("python generate.py # 12GB", [("documented.inference.memory_gb", "12", 6)]),
+        ("wget https://host/weights.bin  # 24 GB", []),
+        ("axolotl train x.yml  # 3 GiB of weights come first", []),
+    ],
+)
+def test_an_amount_alone_behind_a_command_is_what_that_takes(checkout, command, expected):
+    tree = checkout({"README.md": f"# Model\n\nStart it:\n\n```bash\n{command}\n```\n", "train.py": TRAIN})
+    assert found(tree, "memory_gb") == expected

@@ -29,3 +29,18 @@ def test_what_stands_at_the_command_may_be_more_than_a_usual_card_has(
     assert analysis.spec.hardware.vram_required_gb == size_gb
     assert image in (analysis.spec.environment.base_image or "")
     assert not any("does not run on" in said for said in analysis.not_understood)
+
+
+@pytest.mark.parametrize(
+    ("remark", "cards", "size_gb"),
+    [
+        ("  # ~83.1 GiB", 1, 96),  # about what the sum says of one card
+        ("", 2, 80),
+        ("  # ~60 GiB", 2, 80),  # each of several cards' share
+    ],
+)
+def test_an_amount_that_is_the_whole_sum_is_one_card_s(checkout: Build, remark: str, cards: int, size_gb: int) -> None:
+    recipe = "base_model: maker/Giant-128B\nload_in_4bit: true\nadapter: qlora\nlora_r: 32\nmicro_batch_size: 2\nsequence_len: 2048\ngradient_checkpointing: true\n"
+    readme = f"# Tuning\n\n```bash\naxolotl train ours.yaml{remark}\n```\n"
+    hardware = analyze(checkout({"README.md": readme, "ours.yaml": recipe})).spec.hardware
+    assert (hardware.gpu_count, hardware.vram_required_gb) == (cards, size_gb)
