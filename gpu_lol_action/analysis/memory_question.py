@@ -40,16 +40,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         method = Method(named.value) if named else Method.FULL
     # A program's own loop computes as its layers were made, where nothing turns them to 16 bit.
     is_own = method is Method.LORA and model.source == "shape"
-    # Encoders with decoders (T5, BART, NLLB) are published at 32 bit, so they lie so where nothing says another width.
-    is_published_wide = (
-        method is Method.LORA and model.kind == "seq2seq" and best(findings, "training.precision") is None
-    )
-    is_wide = (
-        is_own
-        or is_published_wide
-        or method in {Method.FULL, Method.PRETRAIN}
-        or (not trains and full_width_loads.is_wide(findings))
-    )
+    is_wide = is_own or method in {Method.FULL, Method.PRETRAIN} or (not trains and full_width_loads.is_wide(findings))
     precision = value_of_best(findings, "training.precision") or ("fp32" if is_wide else "bf16")
     bits = int(
         value_of_best(findings, "model.weight_bits")
@@ -57,7 +48,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     )
     told = best(findings, "training.precision")
     is_untold = told is not None and told.why == UNTOLD
-    lies_wide = is_published_wide or is_untold or value_of_best(findings, "model.weight_bits") == "32"
+    lies_wide = is_untold or value_of_best(findings, "model.weight_bits") == "32"
     if method is Method.LORA and bits == 4:
         method = Method.QLORA
     default = DEFAULT_LENGTHS.get(model.kind, DEFAULT_TRAINING_LENGTH if trains else DEFAULT_INFERENCE_LENGTH)

@@ -57,22 +57,6 @@ def test_accelerate_computes_as_it_is_told(checkout: Build, options: str, precis
     assert value_of_best(found, "training.pairs") == pairs
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "least"), [("google/flan-t5-xl", "Seq2SeqLM", 10), ("Qwen/Qwen2.5-3B", "CausalLM", 5)]
-)
-def test_encoders_with_decoders_lie_at_32_bit(checkout: Build, name: str, kind: str, least: float) -> None:
-    code = f"""
-from transformers import AutoModelFor{kind}, Trainer, TrainingArguments
-from peft import LoraConfig, get_peft_model
-
-model = get_peft_model(AutoModelFor{kind}.from_pretrained("{name}"), LoraConfig(r=8))
-Trainer(model=model, args=TrainingArguments("out", per_device_train_batch_size=1)).train()
-"""
-    breakdown = analyze(checkout({"train.py": code})).breakdown
-    assert breakdown is not None
-    assert least < next(term.gib for term in breakdown.terms if term.name == "weights") < least + 1.5
-
-
 LOOP = """
 from transformers import AutoModelForCausalLM, BitsAndBytesConfig
 from peft import LoraConfig, get_peft_model{imports}
