@@ -14,8 +14,8 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
 from gpu_lol_action.analysis.gpu_libraries import GPU_PACKAGES
 from gpu_lol_action.analysis.import_graph import imported_unguarded
-from gpu_lol_action.analysis.package_files import Declared, package_name
-from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.package_files import Declared, package_name, read_requirements
+from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_files import read_project, read_setup_cfg
 from gpu_lol_action.analysis.setup_py import read_setup_py
 from gpu_lol_action.domain.patterns import regex
@@ -32,13 +32,24 @@ def is_for_an_extra(checkout: Checkout, run: Run) -> bool:
     else, and with a module that nothing starts beside that.
     """
     if run.command is None and run.script is not None:
-        is_example = _EXAMPLES.search(run.script.path) is not None  # of a library that works without
-        return (is_example and _only_an_extra_computes(checkout)) or (
+        return (_is_example(run) and (_only_an_extra_computes(checkout) or _only_examples_compute(checkout))) or (
             run.script.depth > 0 and not is_started(checkout, run.script) and _is_started_on_cores(checkout)
         )
     if run.command is None or not run.command.is_documented or "/" not in run.command.said.path:
         return False
     return _only_an_extra_computes(checkout) and _is_started_on_cores(checkout)
+
+
+def why_aside(run: Run) -> str:
+    """Return why a project does without the GPU that such a run needs."""
+    if _is_example(run):
+        return f"only examples need a GPU (`{run.shown}`); the project that they are of does without"
+    return f"only an extra needs a GPU, for `{run.shown}`; what the README starts does without"
+
+
+def _is_example(run: Run) -> bool:
+    """Whether a run is a program in a folder of examples, which a library works without."""
+    return run.command is None and run.script is not None and _EXAMPLES.search(run.script.path) is not None
 
 
 def _is_started_on_cores(checkout: Checkout) -> bool:
@@ -72,6 +83,23 @@ def _only_an_extra_computes(checkout: Checkout) -> bool:
     on_gpu = [item for item in declared if package_name(item.requirement) in GPU_PACKAGES]
     requires = any(not item.is_optional for item in declared)
     return requires and bool(on_gpu) and all(item.is_optional for item in on_gpu)
+
+
+def _only_examples_compute(checkout: Checkout) -> bool:
+    """Whether the project at the root requires and offers packages, none of which computes on a GPU, and hardly a module of its own does."""
+    declared, setup = declared_at_root(checkout), checkout.find("setup.py")
+    if setup is not None and setup.mentions("cpp_extension"):
+        return False  # an extension of PyTorch, which nobody needs to list
+    lists = [checkout.find("requirements.txt")] if declared or setup is not None else []
+    listed = [
+        item for source in lists if source is not None for item in read_requirements(source, is_optional=False).own
+    ]
+    named = {package_name(item.requirement) for item in (*declared, *listed)}
+    if not named or named & GPU_PACKAGES:
+        return False
+    own = (source for source in checkout.of(Form.PYTHON, roles=(Role.WORKLOAD,)) if not _EXAMPLES.search(source.path))
+    found = (source for source in own if top_level_gpu_import(source))
+    return len(list(itertools.islice(found, FEW_GUARDED + 1))) <= FEW_GUARDED
 
 
 def declared_at_root(checkout: Checkout) -> list[Declared]:

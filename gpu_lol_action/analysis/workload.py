@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.documented_counts import told_training
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
+from gpu_lol_action.analysis.gpu_extras import why_aside
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
@@ -62,7 +63,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             _any_place(checkout),
         )
         if run is None and (aside := further_runs(checkout)[:1]):
-            why = f"only an extra needs a GPU, for `{aside[0].shown}`; what the README starts does without"
+            why = why_aside(aside[0])
             where = aside[0].evidence
         return [Finding("workload", "cpu-only", why, _cpu_confidence(checkout), where)]
     if run is None and wish is not None:

@@ -202,3 +202,29 @@ def test_a_module_that_nothing_starts_beside_what_the_readme_starts_rents_nothin
     }
     kind = analyze(checkout({**files, **change})).proposed.meta.workload_type
     assert (kind is not WorkloadType.CPU_ONLY) is needs
+
+
+TRACKER = {
+    "setup.py": "from setuptools import setup\nsetup(name='tracker', install_requires=['requests'])\n",
+    "tracker/__init__.py": "import requests\n",
+    "examples/requirements.txt": "torch\n",
+    "examples/train.py": "import torch, tracker\nif __name__ == '__main__':\n    loss.cuda().backward()\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "workload"),
+    [
+        ({}, "cpu-only"),
+        ({"setup.py": TRACKER["setup.py"].replace("requests", "torch")}, "training"),
+        ({"setup.py": "from torch.utils.cpp_extension import CUDAExtension\n" + TRACKER["setup.py"]}, "training"),
+        ({f"tracker/net{number}.py": "import torch\nx = torch.ones(1).cuda()\n" for number in range(4)}, "training"),
+    ],
+)
+def test_examples_of_a_project_that_needs_no_gpu_are_not_what_it_is_for(
+    checkout: Build, change: Mapping[str, str], workload: str
+) -> None:
+    analysis = analyze(checkout({**TRACKER, **change}))
+    assert analysis.proposed.meta.workload_type.value == workload
+    said = next(finding for finding in analysis.findings if finding.field == "workload")
+    assert said.why.startswith("only examples need a GPU") is (workload == "cpu-only")
