@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import MAX_DOTS, module_source
-from gpu_lol_action.analysis.launch_tools import TOOLS
+from gpu_lol_action.analysis.launch_tools import CONFIGURED, TOOLS
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.patterns import regex
 
@@ -70,6 +70,12 @@ def script_source(checkout: Checkout, module: str) -> Source | None:
     bases = ("", "src/", *(f"{folder}/{inner}" for folder in _projects(checkout) for inner in ("", "src/")))
     places = (f"{base}{path}{end}" for base in bases for end in (".py", "/__init__.py"))
     return next((source for place in places if (source := checkout.find(place)) is not None), None)
+
+
+def scripts_of_its_own(checkout: Checkout) -> Mapping[str, str]:
+    """Return the console scripts without a trainer's of any model: in its own checkout, too, that is the tool whose configuration says what a run does."""
+    given = console_scripts(checkout).items()
+    return {name: module for name, module in given if CONFIGURED.get(name) != module.partition(".")[0]}
 
 
 @remembered

@@ -69,10 +69,10 @@ _COMMAND = regex(
     r"\s{0,8}(?:[$%>]\s{1,4}\S|(?:[.~]{0,2}/[\w./-]{1,120}|[\w./-]{1,120}\.(?:sh|bash|py)|python3?|bash|sh|sbatch|srun)(?:\s|$))"
 )
 # Behind a command that trains or runs a model, an amount by itself is what that takes: `axolotl train x.yml  # ~83.1 GiB`.
-_BESIDE = regex(
-    r"[^#\n]{0,300}\b(?:train|finetune|infer|generate|serve|torchrun|accelerate launch|deepspeed|python3?)\b[^#\n]{0,300}\s#\s?~?(\d{1,3}(?:\.\d{1,2})?)\s?Gi?B",
-    re.IGNORECASE,
+_STARTS = regex(
+    r"\b(?:train|finetune|infer|generate|serve|torchrun|accelerate launch|deepspeed|python3?)\b", re.IGNORECASE
 )
+_BESIDE = regex(r"\s?~?(\d{1,3}(?:\.\d{1,2})?)\s?Gi?B", re.IGNORECASE)
 # Every statement has a number or a card with one in its name, or counts GPUs in a word: a first look at each line.
 _MAY_STATE = regex(r"\d|GPU", re.IGNORECASE)
 
@@ -138,8 +138,9 @@ def _without_arguments(line: str, stated: Iterator[Finding]) -> Iterator[Finding
 
 def _beside(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     """Yield the memory that a remark behind a command says, and nothing else."""
-    noted = _BESIDE.fullmatch(line.rstrip())
-    if noted is not None:
+    command, _, remark = line.rstrip().partition(" #")
+    noted = _BESIDE.fullmatch(remark)
+    if noted is not None and _STARTS.search(command):
         why = f"a remark behind the command says {noted[1]} GB"
         field = field_of("memory_gb", purpose(line) or purpose(heading))
         yield Finding(field, noted[1], why, Confidence.MEDIUM, where)

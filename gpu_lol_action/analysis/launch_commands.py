@@ -10,14 +10,13 @@ from dataclasses import replace
 from gpu_lol_action.analysis.asked_words import with_answers
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloned_paths import at_hand
-from gpu_lol_action.analysis.console_scripts import console_scripts
+from gpu_lol_action.analysis.console_scripts import scripts_of_its_own
 from gpu_lol_action.analysis.estimator_jobs import estimator_lines
 from gpu_lol_action.analysis.handed_words import handed_words
 from gpu_lol_action.analysis.launch_help import starts_nothing
 from gpu_lol_action.analysis.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
 from gpu_lol_action.analysis.launch_programs import MAX_PROGRAMS, started_lines, submits_job
 from gpu_lol_action.analysis.launch_tools import (
-    CONFIGURED,
     COUNT_FLAGS,
     NODE_FLAGS,
     SERVERS,
@@ -237,8 +236,7 @@ def _of_source(
 ) -> Iterator[LaunchCommand]:
     """Yield a file's commands, each script that it starts in its place. ``seen`` collects the scripts that were entered."""
     request = machine_request(source)
-    # In a trainer's own checkout, too, its command is the tool that a reader of its examples starts.
-    scripts = {name: module for name, module in console_scripts(checkout).items() if name not in CONFIGURED}
+    scripts = scripts_of_its_own(checkout)
     for line in command_lines(source, given, folder, sourcing(checkout, source)):
         if not may_start(line.text, scripts):
             continue

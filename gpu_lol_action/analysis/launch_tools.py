@@ -27,7 +27,8 @@ TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swi
     "text-generation-launcher", "xtuner", "lmdeploy", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "fairseq-interactive", "ns-train", "mistral-chat", "lm_eval", "lm-eval",
     "megatron", "caffe", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", "spacy", *RESEARCH_TOOLS})  # fmt: skip
 # Trainers of any model, whose command is told by a configuration: what their own library can do besides says nothing of a run.
-CONFIGURED = frozenset({"llamafactory-cli", "axolotl", "tune", "litgpt", "swift", "trl", "xtuner"})
+# By their commands: the package that each starts.
+CONFIGURED = {"llamafactory-cli": "llamafactory", "axolotl": "axolotl", "tune": "torchtune", "litgpt": "litgpt", "swift": "swift", "trl": "trl", "xtuner": "xtuner"}  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
 _VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout", "export"}), "megatron": frozenset({"sft", "pt", "rlhf", "export"}), "caffe": frozenset({"train"}), "spacy": frozenset({"train", "pretrain"}), "ludwig": frozenset({"train", "experiment", "predict", "evaluate", "serve", "forecast", "hyperopt"}), "catalyst-dl": frozenset({"run"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
           "parlai": frozenset({"train_model", "tm", "train", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web", "eval_model"})}  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.analysis import checkout, memory_need, memory_question, reconcile
+from gpu_lol_action.analysis import checkout, memory_question, open_sizes, reconcile
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "analysis.md").read_text(encoding="utf-8")
@@ -37,7 +37,8 @@ def test_weights_and_distances_are_those_that_are_used() -> None:
 def test_assumptions_are_those_that_are_made() -> None:
     said = f"batch {memory_question.DEFAULT_BATCH}, {memory_question.DEFAULT_TRAINING_LENGTH} tokens in training, "
     assert f"{said}{memory_question.DEFAULT_INFERENCE_LENGTH} in inference" in FLAT
-    assert f"it is {memory_need.DEFAULT_GIB} GiB, with low confidence" in FLAT
+    assert f"it is {open_sizes.DEFAULT_GIB} GiB, {open_sizes.ADAPTED_GIB} where adapters are trained" in FLAT
+    assert f"and {open_sizes.DIVIDED_GIB} where there is but a layout over cards" in FLAT
 
 
 @pytest.mark.docs

@@ -11,17 +11,18 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.runs import primary_run
 
 Build = Callable[[Mapping[str, str]], Checkout]
-PROJECT = '[project]\nname = "llamafactory"\nversion = "1"\ndependencies = ["torch", "transformers"]\n[project.scripts]\n{command} = "own.cli:main"\n'
-CLI = "from own.dpo import run\n\ndef main():\n    run()\n"
+PROJECT = '[project]\nname = "llamafactory"\nversion = "1"\ndependencies = ["torch", "transformers"]\n[project.scripts]\n{command} = "{package}.cli:main"\n'
+CLI = "from {package}.dpo import run\n\ndef main():\n    run()\n"
 DPO = "import torch\nfrom trl import DPOTrainer\n\ndef run(gradient_checkpointing=False):\n    trainer = DPOTrainer(ref_model=load())\n    trainer.train()\n"
 RECIPE = "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: {stage}\nfinetuning_type: lora\nper_device_train_batch_size: 1\ncutoff_len: 2048\nbf16: true\n"
 README = "# Trainer\n\n## Quick start\n\n```bash\nllamafactory-cli train examples/{stage}.yaml\n```\n"
 
 
-def own(checkout: Build, stage: str = "sft", command: str = "llamafactory-cli") -> Checkout:
-    files = {"README.md": README.format(stage=stage), "pyproject.toml": PROJECT.format(command=command), "src/own/cli.py": CLI,
-             "src/own/dpo.py": DPO, "src/own/__init__.py": "", f"examples/{stage}.yaml": RECIPE.format(stage=stage),
-             "examples/README.md": "# More\n\n```bash\ntorchrun --nproc_per_node 2 src/own/cli.py examples/other.yaml\n```\n"}  # fmt: skip
+def own(checkout: Build, stage: str = "sft", package: str = "llamafactory") -> Checkout:
+    command, home = "llamafactory-cli", f"src/{package}"
+    files = {"README.md": README.format(stage=stage), "pyproject.toml": PROJECT.format(command=command, package=package), f"{home}/cli.py": CLI.format(package=package),
+             f"{home}/dpo.py": DPO, f"{home}/__init__.py": "", f"examples/{stage}.yaml": RECIPE.format(stage=stage),
+             "examples/README.md": "# More\n\n```bash\ntorchrun --nproc_per_node 2 src/llamafactory/cli.py examples/other.yaml\n```\n"}  # fmt: skip
     return checkout(files)
 
 
@@ -36,6 +37,12 @@ def test_a_trainer_s_quick_start_is_the_tool_s(checkout: Build) -> None:
     analysis = analyze(tree)
     assert analysis.spec.hardware.gpu_count == 1
     assert not any(item.startswith("llamafactory") for item in analysis.spec.dependencies.requirements)
+
+
+def test_another_project_s_command_of_that_name_is_its_own(checkout: Build) -> None:
+    run = primary_run(own(checkout, package="stranger"))
+    assert run is not None
+    assert run.shown == "python stranger.cli"
 
 
 def test_its_configuration_may_ask_for_pairs(checkout: Build) -> None:
