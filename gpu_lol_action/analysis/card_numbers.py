@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import Setting, fold_key
 from gpu_lol_action.analysis.entry_points import Run
@@ -72,10 +73,16 @@ def switched_off_in(checkout: Checkout, run: Run) -> Evidence | None:
 
 def _merged_on_cores(checkout: Checkout, run: Run) -> Evidence | None:
     """Return where LLaMA-Factory is told to merge adapters into their model on the CPU; quantizing it on the way takes a card."""
+    if run.script is not None or run.behavior is not Behavior.INFERS:
+        return None
     own = {setting.key: setting for _, settings in scope_of(checkout, run).tiers[:2] for setting in settings}
     device = own.get("export_device")
-    is_cpu = device is not None and device.text.strip().lower() == "cpu" and "export_quantization_bit" not in own
-    return device.evidence if device is not None and is_cpu and _is_written(checkout, device) else None
+    is_merged = "export_dir" in own and own.keys().isdisjoint(
+        {"export_quantization_bit", "stage", "do_train", "dataset"}
+    )
+    if device is None or not is_merged or device.text.strip().lower() != "cpu":
+        return None
+    return device.evidence if _is_written(checkout, device) else None
 
 
 def _is_written(checkout: Checkout, setting: Setting) -> bool:

@@ -75,7 +75,9 @@ def only_judges(command: LaunchCommand) -> bool:
 
 def only_asks(command: LaunchCommand) -> bool:
     """Whether the sub-command of a program with several starts none of its work (``tool configure``, ``tool download``)."""
-    return command.tool == "python" and len(command.words) > 1 and command.words[1] in _ASKS
+    is_asked = command.tool == "python" and len(command.words) > 1 and command.words[1] in _ASKS
+    # A program that takes a file behind such a word is told what to work with: `python train.py config a.yaml`.
+    return is_asked and not any("." in word or "/" in word for word in command.words[2:3])
 
 
 def by_verb(command: LaunchCommand) -> Behavior | None:

@@ -58,7 +58,10 @@ _EACH = regex(
 )
 # "# 38GiB", "# 50GiB; 6h" on a line of its own above the command.
 _ALONE = regex(rf"#\s?(?:GPU memory:\s?)?{_AMOUNT}(?:[;,]\s{{1,2}}{_SPEED})?", re.IGNORECASE)
-_BATCH = regex(r"\s{0,40}[\"']?[\w.-]{0,60}batch_?size\w{0,20}[\"']?\s{0,4}[:=]\s{0,4}\d{1,5},?\s{1,8}#\s?[^#]{1,40}$")
+_BATCH = regex(
+    r"\s{0,40}[\"']?[\w.-]{0,60}batch_?size\w{0,20}[\"']?\s{0,4}[:=]\s{0,4}\d{1,5},?\s{1,8}#\s?(?!.{0,40}(?:up to|max|increas|can\b|could|\buse\b|OOM|\bif\b|\bwith\b))[^#]{1,40}$",
+    re.IGNORECASE,
+)
 _COMMENT = regex(r"(?:^|\s)#\s?(.{6,400})$|(?:help\s*=\s*|^\s*(?:r|f)?\"\"\"|^\s+)[\"']([^\"']{12,300})")
 
 

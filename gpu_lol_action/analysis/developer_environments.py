@@ -10,6 +10,8 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.patterns import regex
 
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
+_REQUIRES = ("dependencies", "install_requires")
+_CREATED = regex(r"(?:conda|mamba) env (?:create|update)")
 _TOOL = regex(
     r"(?:^|\n)[ \t]{0,8}-[ \t]{1,4}(pytest|tox|nox|twine|asv|pre-commit|flake8|black|sphinx|coverage|mypy|isort|ruff|pylint|mkdocs|codecov"
     r"|python-build|nbval|numpydoc|cython-lint|spin)(?![\w-])"
@@ -21,9 +23,11 @@ LEAST_TOOLS = 4
 def is_for_developers(checkout: Checkout, environment: Source) -> bool:
     """Whether an environment beside a project's own list is full of what works on it, and no README has its readers create it."""
     base = f"{environment.folder}/" if environment.folder else ""
-    if not any(checkout.find(f"{base}{name}") for name in _PROJECTS):
+    projects = (checkout.find(f"{base}{name}") for name in _PROJECTS)
+    if not any(source is not None and any(map(source.mentions, _REQUIRES)) for source in projects):
         return False
     if len(set(_TOOL.findall(environment.text[:20_000]))) < LEAST_TOOLS:
         return False
-    readmes = (s for s in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if s.name.startswith("readme"))
-    return not any(environment.name in source.text.lower() for source in readmes)
+    documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))
+    telling = (source.text.lower() for source in documents if source.name.startswith(("readme", "install")))
+    return not any(environment.name in text or _CREATED.search(text) for text in telling)

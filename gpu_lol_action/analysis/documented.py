@@ -69,9 +69,10 @@ _COMMAND = regex(
     r"\s{0,8}(?:[$%>]\s{1,4}\S|(?:[.~]{0,2}/[\w./-]{1,120}|[\w./-]{1,120}\.(?:sh|bash|py)|python3?|bash|sh|sbatch|srun)(?:\s|$))"
 )
 # Behind a command that trains or runs a model, an amount by itself is what that takes: `axolotl train x.yml  # ~83.1 GiB`.
-_STARTS = regex(
-    r"\b(?:train|finetune|infer|generate|serve|torchrun|accelerate launch|deepspeed|python3?)\b", re.IGNORECASE
-)
+_STARTS = regex(r"\b(?:train|finetune|infer|generate|serve|torchrun|accelerate|deepspeed|python3?)\b", re.IGNORECASE)
+_FETCHES = regex(
+    r"download|fetch|convert|prepar|preprocess|extract|dataset", re.IGNORECASE
+)  # what lies on the disk then
 _BESIDE = regex(r"\s?~?(\d{1,3}(?:\.\d{1,2})?)\s?Gi?B", re.IGNORECASE)
 # Every statement has a number or a card with one in its name, or counts GPUs in a word: a first look at each line.
 _MAY_STATE = regex(r"\d|GPU", re.IGNORECASE)
@@ -140,7 +141,7 @@ def _beside(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     """Yield the memory that a remark behind a command says, and nothing else."""
     command, _, remark = line.rstrip().partition(" #")
     noted = _BESIDE.fullmatch(remark)
-    if noted is not None and _STARTS.search(command):
+    if noted is not None and _STARTS.search(command) and not _FETCHES.search(command):
         why = f"a remark behind the command says {noted[1]} GB"
         field = field_of("memory_gb", purpose(line) or purpose(heading))
         yield Finding(field, noted[1], why, Confidence.MEDIUM, where)
@@ -236,7 +237,7 @@ _ON_THE_HOST = regex(r"^(?!.*\bGPUs?\b).*\bCPU\b", re.IGNORECASE)
 _ON_A_CARD = regex(r"\bGPUs?\b|\bVRAM\b|显存", re.IGNORECASE)
 # A chapter on an extension that is built: cards named there are those that its builds were tried on.
 _OF_AN_EXTENSION = regex(
-    r"\b(?:xformers|flash[ -]?att(?:n|ention)\w*|apex|bitsandbytes|tiny-?cuda-?nn|natten|sage-?attention|transformer[ -]?engine)\b",
+    r"\W{0,6}(?:(?:install|build|compil)\w{0,6}\W(?:\w{1,20}\W){0,2})?(?:xformers|flash[ -]?att(?:n|ention)(?:[ -]?[234])?|tiny-?cuda-?nn|natten|sage-?attention)(?:\W(?:memory[ -])?efficient attention)?\W{0,6}",
     re.IGNORECASE,
 )
 # "For example, for 2 GPUs each will see 16 samples": how the work is divided, whatever the number.
@@ -278,7 +279,8 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     for card in card_phrases(line):
         named = f"{card.count} × {card.card}" if card.count else card.card
         why = f"the documentation names {named}"
-        is_sure = card.is_run and (card.count or card.is_sized or card.is_had) and not _OF_AN_EXTENSION.search(heading)
+        is_of_build = _OF_AN_EXTENSION.fullmatch(heading) is not None
+        is_sure = card.is_run and (card.count or card.is_sized or card.is_had) and not is_of_build
         confidence = Confidence.MEDIUM if is_sure else Confidence.LOW
         if card.is_demanded and confidence is Confidence.MEDIUM:
             confidence = Confidence.HIGH

@@ -98,8 +98,7 @@ def _only_examples_compute(checkout: Checkout) -> bool:
     if not named or named & GPU_PACKAGES:
         return False
     own = (source for source in checkout.of(Form.PYTHON, roles=(Role.WORKLOAD,)) if not _EXAMPLES.search(source.path))
-    found = (source for source in own if top_level_gpu_import(source))
-    return len(list(itertools.islice(found, FEW_GUARDED + 1))) <= FEW_GUARDED
+    return not any(top_level_gpu_import(source) for source in own)
 
 
 def declared_at_root(checkout: Checkout) -> list[Declared]:

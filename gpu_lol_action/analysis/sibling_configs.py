@@ -17,20 +17,19 @@ MAX_COMMANDS = 300
 
 def sibling_config(checkout: Checkout, command: LaunchCommand) -> tuple[Source, ...]:
     """Return the first configuration that is here of another command of the program; none where this one leaves none open."""
-    said = [text for key, text in command.options.items() if _CONFIGS.search(key)]
-    if not said or not all(is_of_the_reader(text) and checkout.find_named(text) is None for text in said):
+    said = {key: text for key, text in command.options.items() if _CONFIGS.search(key)}
+    if not said or not all(is_of_the_reader(text) and checkout.find_named(text) is None for text in said.values()):
         return ()
-    program = _last(command.target)
+    program = _place(command)
     for other in launch_commands(checkout)[:MAX_COMMANDS]:
-        if other is command or not program.endswith(".py") or _last(other.target) != program:
+        if other is command or not program.endswith(".py") or _place(other) != program:
             continue
-        told = [text for key, text in other.options.items() if _CONFIGS.search(key)]
-        for name in (*told, *other.configs):
+        for name in (text for key, text in other.options.items() if key in said):
             source = checkout.find_named(name)
             if source is not None and source.code is None and read_settings(source):
                 return (source,)
     return ()
 
 
-def _last(path: str) -> str:
-    return path.rpartition("/")[2]
+def _place(command: LaunchCommand) -> str:
+    return command.target.removeprefix("./")

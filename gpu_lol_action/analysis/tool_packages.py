@@ -36,10 +36,11 @@ _OF_TRL = (
     "per_device_train_batch_size:",
     "dataset_",
 )  # a program of one's own may read such, too
+_OF_EXPORT = ("\nexport_dir:", "\ntemplate:", "model_name_or_path:")
 _CONFIGURATIONS = (
     (("torchtune.",), "torchtune"),
     (("finetuning_type:",), "llamafactory"),
-    (("export_dir:", "template:", "model_name_or_path:"), "llamafactory"),
+    (_OF_EXPORT, "llamafactory"),
     (("cutoff_len:", "micro_batch_size:", "train_dataset:"), "llamafactory"),  # its next version's
     (("litgpt.data.",), "litgpt"),
     (("base_model:", "micro_batch_size:", "datasets:"), "axolotl"),
@@ -200,8 +201,8 @@ def _configured(source: Source, *, is_alone: bool) -> Iterator[tuple[str, str, E
             yield "deepspeed", f"{by} `DEEPSPEED` and no list names it", place
             break
     for marks, package in _CONFIGURATIONS:
-        if (is_alone or marks is not _OF_TRL) and all(mark in source.text for mark in marks):
-            shown = marks[0].strip(".:")
+        if (is_alone or marks not in (_OF_TRL, _OF_EXPORT)) and all(mark in source.text for mark in marks):
+            shown = marks[0].strip(".:\n")
             yield package, f"`{shown}` is configured and no list names it", Evidence(source.path)
             if is_alone:
                 yield from _asked(configured_parts(package, source))

@@ -6,17 +6,22 @@ that run a model. Of such a library its README and its modules say what it is fo
 
 from __future__ import annotations
 
+import re
+
 from gpu_lol_action.analysis.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.cluster_orders import tells_of_training
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.runs import further_runs
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.silent_readme import root_readmes
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 MAX_MODULES = 400
+_FOR_USE = regex(r"generat|infer|predict|chat|demo|sampl|serv|app\b|eval|test", re.IGNORECASE)
 _STEPS = ("backward", "optimizer", "optimiser", "train")
 
 
@@ -24,6 +29,9 @@ def made_to_train(checkout: Checkout, run: Run) -> Finding | None:
     """Return the workload of a library whose README tells mostly of training, where nobody is told to start the program that only infers."""
     script = run.script
     if script is None or run.command is not None or run.behavior is not Behavior.INFERS or is_shown(script):
+        return None
+    beside = further_runs(checkout)
+    if run in beside or any(other.behavior is Behavior.TRAINS for other in beside) or _FOR_USE.search(script.name):
         return None
     if script.form is not Form.PYTHON or not any(project.is_installable for _, project in lists_of(checkout).projects):
         return None

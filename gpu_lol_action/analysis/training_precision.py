@@ -19,6 +19,7 @@ _TAKES_A_MODELS_DTYPE = regex(r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trai
 
 # `weight_dtype = torch.float32`, before the branches for 16 bit: the frozen weights lie so.
 _UNLESS_TOLD = regex(r"(?m)^[ \t]{1,12}weight_dtype = torch\.float32[ \t]{0,8}$")
+_GIVEN_OUTSIDE = "ACCELERATE_MIXED_PRECISION"
 UNTOLD = "accelerate is told no 16-bit numbers"
 _OF_SAMPLES = regex(r"\b\w{0,60}Pipeline\.from_pretrained\(")
 
@@ -78,7 +79,7 @@ def _untold(run: Run) -> Finding | None:
         if script is not None and "accelerator.mixed_precision" in script.text
         else None
     )
-    if script is None or found is None:
+    if script is None or found is None or (run.command is not None and run.command.source.mentions(_GIVEN_OUTSIDE)):
         return None
     where = Evidence(script.path, script.text.count("\n", 0, found.start()) + 1)
     return Finding("training.precision", "fp32", UNTOLD, Confidence.LOW, where)

@@ -17,6 +17,7 @@ _CHECKPOINTING = ("gradient_checkpointing", "use_gradient_checkpointing", "activ
 _KINDS_OF_IT = frozenset({"unsloth", "full", "offload", "offload_disk", "whole_layer"})
 # Trainers that switch checkpointing on unless told otherwise; LLaMA-Factory is also known by its `finetuning_type`.
 _CHECKPOINTING_TOOLS = frozenset({"swift", "llamafactory-cli", "xtuner"})
+_OF_LLAMA_FACTORY = regex(r"(?:^|/)(?:llamafactory|llmtuner)/.{1,200}\.py$")
 _CHECKPOINTING_PROGRAMS = ("swift/cli/", "swift.cli.")  # what these tools start, started by a launcher
 
 # A class, a score or a vector for each sample instead of a word of the vocabulary for each token: Transformers' classes for
@@ -39,7 +40,8 @@ def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | No
     """Return whether activations are computed again in the backward pass; None where nothing says."""
     found, kind = look_up(scope, _CHECKPOINTING), look_up(scope, ("finetuning_type",))
     # In its own checkout, too, LLaMA-Factory is what its configurations say, not what some class of its own starts with.
-    if found is not None and not (kind is not None and found.evidence.path.endswith(".py")):
+    is_library_s = found is not None and _OF_LLAMA_FACTORY.search(found.evidence.path) is not None
+    if found is not None and not (kind is not None and is_library_s):
         on = is_on(found) or found.text.lower() in _KINDS_OF_IT
         state = "on" if on else "off"
         return Finding(

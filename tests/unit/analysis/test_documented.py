@@ -744,6 +744,7 @@ def test_memory_of_graphics_is_a_card_s(line: str, size: float | None) -> None:
         ("Usage", Confidence.MEDIUM),
         ("xformers efficient attention", Confidence.LOW),
         ("Install flash-attention", Confidence.LOW),
+        ("Training with FlashAttention", Confidence.MEDIUM),
     ],
 )
 def test_a_card_in_a_chapter_on_an_extension_is_what_its_builds_were_tried_on(checkout, heading, confidence):
@@ -758,6 +759,7 @@ def test_a_card_in_a_chapter_on_an_extension_is_what_its_builds_were_tried_on(ch
         ("axolotl train x.yml  # ~83.1 GiB", [("documented.training.memory_gb", "83.1", 6)]),
         ("python generate.py # 12GB", [("documented.inference.memory_gb", "12", 6)]),
         ("wget https://host/weights.bin  # 24 GB", []),
+        ("python download_weights.py  # 24 GB", []),
         ("axolotl train x.yml  # 3 GiB of weights come first", []),
     ],
 )
