@@ -19,7 +19,7 @@ _KINDS = ("MaskedLM", "TokenClassification", "QuestionAnswering", "ImageClassifi
 _CALLS = tuple(f"AutoModelFor{kind}.from_pretrained" for kind in _KINDS)
 # Classes and libraries of pictures, sounds and words that no one of these sizes is published for either.
 _ENCODERS = regex(
-    r"(?:\w{1,40}\.){0,3}(?:CLIP|SigLIP|Siglip|ViT|DINO|Dino|Swin|Beit|Deit|ConvNext|ResNet|Segformer|Detr|Sam|Whisper|Wav2Vec2|Hubert|WavLM|Bert|Roberta"
+    r"(?:\w{1,40}\.){0,3}(?:CLIP|SigLIP|Siglip|ViT|DINO|Dino|Swin|Beit|Deit|ConvNext|ResNet|Segformer|Detr|Sam(?:2|Model|Vision)|Whisper|Wav2Vec2|Hubert|WavLM|Bert|Roberta"
     r"|XLMRoberta|DistilBert|Deberta|Electra|Albert|Esm|Timm)\w{0,60}\.from_pretrained|timm\.create_model"
 )
 
@@ -36,8 +36,12 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
 
 
 def _loaded(checkout: Checkout, run: Run) -> Evidence | None:
+    """Return where an encoder is loaded by its own class; None where a language model is loaded as well, which may see through it."""
+    found: Evidence | None = None
     for source in import_closure(checkout, run.script) if run.script is not None else ():
         for call in source.code.calls_named("from_pretrained", "create_model") if source.code is not None else ():
-            if _ENCODERS.fullmatch(call.name):
-                return Evidence(source.path, call.line)
-    return None
+            if "ForCausalLM" in call.name:
+                return None
+            if found is None and _ENCODERS.fullmatch(call.name):
+                found = Evidence(source.path, call.line)
+    return found

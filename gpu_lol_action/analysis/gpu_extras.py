@@ -86,7 +86,7 @@ def _only_an_extra_computes(checkout: Checkout) -> bool:
 
 
 def _only_examples_compute(checkout: Checkout) -> bool:
-    """Whether the project at the root requires and offers packages, none of which computes on a GPU, and hardly a module of its own does."""
+    """Whether the project at the root requires and offers packages, none of which computes on a GPU, and no module of its own imports one that does."""
     declared, setup = declared_at_root(checkout), checkout.find("setup.py")
     if setup is not None and setup.mentions("cpp_extension"):
         return False  # an extension of PyTorch, which nobody needs to list

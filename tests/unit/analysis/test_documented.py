@@ -745,6 +745,7 @@ def test_memory_of_graphics_is_a_card_s(line: str, size: float | None) -> None:
         ("xformers efficient attention", Confidence.LOW),
         ("Install flash-attention", Confidence.LOW),
         ("Training with FlashAttention", Confidence.MEDIUM),
+        ("Apex-X: great nets", Confidence.MEDIUM),
     ],
 )
 def test_a_card_in_a_chapter_on_an_extension_is_what_its_builds_were_tried_on(checkout, heading, confidence):

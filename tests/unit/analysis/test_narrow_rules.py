@@ -101,6 +101,7 @@ def test_examples_of_a_small_library_of_networks_are_what_it_is_for(checkout: Bu
     [
         ("timm.create_model('own_net')", 12),
         ("CLIPModel.from_pretrained('me/own')", 12),
+        ("see(CLIPModel.from_pretrained('me/eye'), AutoModelForCausalLM.from_pretrained('me/own'))", 20),
         ("AutoModelForCausalLM.from_pretrained('me/own')", 20),
     ],
 )
@@ -118,3 +119,12 @@ def test_each_optimizer_in_8_bit_has_its_library(checkout: Build, optimizer: str
     recipe = f"base_model: Qwen/Qwen2.5-7B\nmicro_batch_size: 1\noptimizer: {optimizer}\ndatasets:\n  - path: a/b\n    type: alpaca\n"
     brought = {"torchao", "bitsandbytes"} & set(analyze(checkout({"ours.yaml": recipe})).spec.dependencies.requirements)
     assert brought == {package}
+
+
+@pytest.mark.parametrize(("given", "precision"), [("", "fp32"), ("export ACCELERATE_MIXED_PRECISION=bf16\n", None)])
+def test_what_the_surroundings_tell_accelerate_is_not_left_untold(
+    checkout: Build, given: str, precision: str | None
+) -> None:
+    program = "import torch\nfrom accelerate import Accelerator\n\ndef main():\n    accelerator = Accelerator()\n    weight_dtype = torch.float32\n    if accelerator.mixed_precision == 'fp16':\n        weight_dtype = torch.float16\n    accelerator.backward(model(x).loss)\n\nif __name__ == '__main__':\n    main()\n"
+    tree = checkout({"train.py": program, "run.sh": f"{given}accelerate launch train.py\n"})
+    assert found(tree).get("training.precision") == precision
