@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import socket
 import threading
 from dataclasses import replace
@@ -16,7 +17,7 @@ from gpu_lol_action.adapters.ssh_streams import MAX_STREAM_BYTES
 from gpu_lol_action.domain.environment import SshEndpoint
 from gpu_lol_action.errors import OperatorError, TransientError
 from gpu_lol_action.launch.access import Access, build_access_script, decide_access, parse_access_output
-from tests.fixtures.machines.machine import Machine, free_port, make_key, running_machine
+from tests.fixtures.machines.machine import Machine, free_port, lay_over, make_key, running_machine
 
 NONCE = "a1b2c3d4e5f6"
 
@@ -194,6 +195,30 @@ def test_access_lets_the_requester_in_with_their_key_and_turns_passwords_off(tmp
         assert config.count("PasswordAuthentication no") == 1
         assert f"Port {machine.endpoint.port}" in config
         theirs.close()
+        shell.close()
+
+
+SLOW_SSHD = """\
+#!/bin/bash
+# As on a busy machine: between its sockets' end and their start anew it takes its time.
+case " $* " in *" -R "* | *" -t "*) ;; *) sleep 1 ;; esac
+exec -a /usr/sbin/sshd /usr/sbin/sshd.itself "$@"
+"""
+
+
+def test_who_comes_right_behind_the_access_is_let_in(tmp_path: Path) -> None:
+    """Told to read its configuration anew, sshd listens to nobody for a moment: an `up` ended there, its machine with it."""
+    lay_over(tmp_path, "usr/sbin/sshd", SLOW_SSHD, 0o755)
+    shutil.copy("/usr/sbin/sshd", tmp_path / "laid_over/usr/sbin/sshd.itself")
+    with running_machine(tmp_path) as machine:
+        shell = OpenSsh(machine.private_key)
+        access = decide_access({"octo-cat": [make_key(tmp_path, "requester").with_suffix(".pub").read_text().strip()]})
+        assert isinstance(access, Access)
+        for _ in range(2):
+            output = shell.run(machine.endpoint, build_access_script(access, NONCE))
+            with socket.create_connection((machine.endpoint.host, machine.endpoint.port), 5) as connection:
+                assert connection.recv(4) == b"SSH-"
+            assert parse_access_output(output.stdout, NONCE) is None, output
         shell.close()
 
 

@@ -32,8 +32,13 @@ class Doorway:
         with contextlib.suppress(OSError):
             while True:
                 visitor, _ = self._listener.accept()
-                host = socket.create_connection(("127.0.0.1", self._target))
-                self._open += [visitor, host]
+                self._open.append(visitor)
+                try:
+                    host = socket.create_connection(("127.0.0.1", self._target))
+                except OSError:  # it refuses this one; the next may be let in
+                    visitor.close()
+                    continue
+                self._open.append(host)
                 for source, target in ((visitor, host), (host, visitor)):
                     threading.Thread(target=_pump, args=(source, target), daemon=True).start()
 

@@ -57,8 +57,29 @@ config_of() {
   printf /etc/ssh/sshd_config
 }
 
+# The sockets that listen on the port of this connection, by number.
+listening() {
+  local _ address state inode port
+  printf -v port '%04X' "${SSH_CONNECTION##* }"
+  cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | while read -r _ address _ state _ _ _ _ _ inode _; do
+    if [ "$state" = 0A ] && [ "${address##*:}" = "$port" ]; then printf '%s\n' "$inode"; fi
+  done
+}
+
+# Reading its configuration anew, sshd closes its sockets and starts once more: on a busy machine it refuses connections for
+# a moment, and the next step's would be one of them. Where somebody else listens for it (systemd), nothing changes: go on.
+wait_for_listener() {
+  local before=$1 now tries=0
+  while [ "$tries" -lt 100 ]; do
+    now=$(listening)
+    if [ -n "$now" ] && ! grep -qxF "$before" <<< "$now" && [ "$(wc -l <<< "$now")" -ge "$(wc -l <<< "$before")" ]; then return; fi
+    sleep 0.1
+    tries=$((tries + 1))
+  done
+}
+
 forbid_passwords() {
-  local config new sshd
+  local config new sshd before
   find_sshd
   [ -n "$listener" ] || fail 'the SSH server that serves this connection was not found'
   config=$(config_of "$listener")
@@ -72,8 +93,10 @@ forbid_passwords() {
   fi
   rm -f /tmp/gpu-lol-sshd.$$
   as_root chmod 644 "$new" && as_root mv -f "$new" "$config" || fail "$config cannot be replaced"
+  before=$(listening)
   # SIGHUP makes the listener read its configuration anew and leaves open connections alone, with or without systemd.
   as_root kill -HUP "$listener" || fail 'the SSH server cannot be told to read its configuration anew'
+  [ -z "$before" ] || wait_for_listener "$before"
 }
 
 install_keys
