@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.network_inputs import FORWARDS
 from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_objects import line_of, method_of
 from gpu_lol_action.analysis.network_values import Class, Instance, Method, Tensor, Value
+from gpu_lol_action.analysis.python_defaults import by_place
 from gpu_lol_action.domain.patterns import regex
 
 MOST_METHODS = 6
@@ -49,11 +50,11 @@ def run_chain(machine: Machine, network: Value) -> Value:
 def _methods(home: Class) -> Iterator[ast.FunctionDef]:
     """Yield the methods that take something and are no helpers, in their order."""
     public = [item for item in home.node.body if isinstance(item, ast.FunctionDef) and not item.name.startswith("_")]
-    yield from [item for item in public if len(item.args.args) > 1 and not _BESIDE.fullmatch(item.name)][:MOST_METHODS]
+    yield from [item for item in public if len(by_place(item)) > 1 and not _BESIDE.fullmatch(item.name)][:MOST_METHODS]
 
 
 def _required(node: ast.FunctionDef) -> list[str]:
-    names = [parameter.arg for parameter in node.args.args[1:]]
+    names = [parameter.arg for parameter in by_place(node)[1:]]
     return names[: len(names) - len(node.args.defaults)]
 
 

@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.network_sizes import side_of
 from gpu_lol_action.analysis.network_values import Class, Counted, Instance, Layer, Tensor, Value
 from gpu_lol_action.analysis.network_waves import is_judged, wave_input
 from gpu_lol_action.analysis.network_weights import NORM, number
+from gpu_lol_action.analysis.python_defaults import by_place
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -70,7 +71,7 @@ def inputs_of(
         function = next((named[name] for name in FORWARDS if name in named), None)
     if function is None:
         return [_first_input(machine, network, "x", rank)]
-    parameters = function.args.args[1:]
+    parameters = by_place(function)[1:]
     needed = len(parameters) - len(function.args.defaults)
     names = [parameter.arg for parameter in parameters] or ["x"]
     series = series_input(machine, names[0]) if rank is None else None

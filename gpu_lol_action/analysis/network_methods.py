@@ -8,6 +8,7 @@ from gpu_lol_action.analysis.network_inputs import FORWARDS
 from gpu_lol_action.analysis.network_machine import Machine, is_module
 from gpu_lol_action.analysis.network_objects import line_of, method_of
 from gpu_lol_action.analysis.network_values import Class, Counted, Function, Instance, Value
+from gpu_lol_action.analysis.python_defaults import by_place
 
 MOST_METHODS = 6
 
@@ -31,7 +32,7 @@ def ways_in(machine: Machine, network: Value) -> list[Function]:
 
 
 def _parameters(function: Function) -> list[ast.arg]:
-    return function.node.args.args
+    return by_place(function.node)
 
 
 def _calls_one(method: ast.FunctionDef, parts: set[str]) -> bool:

@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.network_values import (
     Value,
 )
 from gpu_lol_action.analysis.network_weights import layer_number
+from gpu_lol_action.analysis.python_defaults import by_place
 
 _BASES = ("Module", "LightningModule", "Model", "Layer", "Sequential", "ModuleList", "TorchModelV2", "BaseFeaturesExtractor",
           "MessagePassing", "ModelMixin", "Network")  # fmt: skip
@@ -62,7 +63,7 @@ def bind(
 ) -> dict[str, Value]:
     """Return a function's names as its call begins."""
     signature = function.node.args
-    parameters = [*signature.posonlyargs, *signature.args]
+    parameters = by_place(function.node)
     start = len(parameters) - len(signature.defaults)
     defaults: dict[str, ast.expr] = {p.arg: d for p, d in zip(parameters[start:], signature.defaults, strict=True)}
     defaults |= {p.arg: d for p, d in zip(signature.kwonlyargs, signature.kw_defaults, strict=True) if d is not None}
@@ -162,7 +163,7 @@ def _initialize(
 
 def _unseen_parts(start: Function, places: Sequence[Value], named: Mapping[str, Value]) -> int:
     """Return how many whole networks a network is handed of which nothing is known: an encoder, a backbone of another project."""
-    parameters = [*start.node.args.posonlyargs, *start.node.args.args][1:]
+    parameters = by_place(start.node)[1:]
     given = dict(zip((p.arg for p in parameters), places, strict=False)) | dict(named)
     return sum(
         given.get(p.arg, None) is UNKNOWN and is_part_name(p.arg, ast.unparse(p.annotation) if p.annotation else "")

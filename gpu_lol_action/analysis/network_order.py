@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.network_values import Instance, Layer, Value
+from gpu_lol_action.analysis.python_defaults import by_place
 
 _ASKED = frozenset({"shape", "size", "device", "dtype", "ndim", "dim", "numel", "is_cuda", "type"})
 
@@ -30,7 +31,10 @@ def _is_part(value: Value) -> bool:
 
 def _used(function: ast.FunctionDef, name: str) -> Iterator[str]:
     """Yield the attributes of ``self`` that are called on what comes from a parameter, in order; names keep what they are given."""
-    owner = function.args.args[0].arg
+    parameters = by_place(function)
+    if not parameters:  # `*args`: who is the object itself, only its code tells
+        return
+    owner = parameters[0].arg
     given = {name}
     loops: dict[str, str] = {}  # names that go through an attribute's parts, by that attribute
     for node in _in_line(function):

@@ -137,9 +137,14 @@ def entries(node: ast.Dict, owner: str) -> Iterator[Given]:
                 yield Given(key.value, value, item.lineno, is_option=False, owner=owner)
 
 
+def by_place(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.arg]:
+    """Return the parameters that take their argument by its place, those in front of a ``/`` with them."""
+    return [*node.args.posonlyargs, *node.args.args]
+
+
 def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> Iterator[Given]:
     """Yield the defaults of a function's parameters: ``fire``, ``typer`` and plain calls start with them."""
-    arguments = [*node.args.posonlyargs, *node.args.args]
+    arguments = by_place(node)
     pairs = list(zip(arguments[len(arguments) - len(node.args.defaults) :], node.args.defaults, strict=True))
     pairs += [
         (argument, value)
