@@ -116,9 +116,12 @@ def _carry_out(command: Command) -> Ending:
     from gpu_lol_action.wiring import terminal
 
     if command.name == "analyze":
+        from gpu_lol_action.domain.kept_patterns import keep
+
         if command.output_format != "text":
             write_utf8()
         print_answer(terminal.analyze_folder(command, screen()))
+        keep()
         return Ending.ANSWERED
     from gpu_lol_action.adapters.progress import TerminalProgress
     from gpu_lol_action.router import ending_of

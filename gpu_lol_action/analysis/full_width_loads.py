@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import Version
 
 from gpu_lol_action.analysis.behavior import Behavior
@@ -20,6 +19,7 @@ from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.estimation.read_requirements import read_requirement
 
 FIELD = "model.loaded_wide"
 MAX_MODULES = 20
@@ -68,9 +68,8 @@ def _is_before(text: str) -> bool:
     """Whether a requirement allows no release of transformers that loads weights as they are published."""
     if not text.startswith(tuple(_TOO_NEW)):
         return False
-    try:
-        asked = Requirement(text)
-    except InvalidRequirement:
+    asked = read_requirement(text)
+    if asked is None:
         return False
     first = _TOO_NEW.get(asked.name)
     bounds = [each.version.removesuffix(".*") for each in asked.specifier if each.operator in _BOUNDS]

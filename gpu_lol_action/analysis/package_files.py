@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 
-from packaging.requirements import InvalidRequirement, Requirement
-
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.import_names import is_part_of_python
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
+from gpu_lol_action.estimation.read_requirements import read_requirement
 
 MAX_LENGTH = 300
 MAX_LINES = 3000
@@ -118,9 +117,8 @@ def clean_requirement(text: str) -> str | None:
     if found := _WHEEL_FILE.fullmatch(bare):
         bare = "" if _FOREIGN_WHEEL.search(bare) else f"{found[1]}{found[3] or ''}=={found[2]}"
     bare = _PINNED_BUILD.sub(r"\1", bare)
-    try:
-        read = Requirement(bare)
-    except InvalidRequirement:
+    read = read_requirement(bare)
+    if read is None:
         return None
     if is_part_of_python(bare):
         return None  # `pickle` in a list of imports: no index has it
@@ -160,10 +158,10 @@ def applies(requirement: str, python: str, extra: str = "") -> bool:
     """Whether a requirement's marker holds on Linux (x86-64) with that Python; true where it has none."""
     if ";" not in requirement:
         return True
-    try:
-        marker = Requirement(requirement).marker
-    except InvalidRequirement:
+    read = read_requirement(requirement)
+    if read is None:
         return True
+    marker = read.marker
     minor = ".".join(python.split(".")[:2])
     full = python if python.count(".") > 1 else f"{python}.0"
     machine = {

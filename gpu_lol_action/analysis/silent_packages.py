@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import Specifier
 from packaging.version import InvalidVersion, Version
 
@@ -24,6 +23,7 @@ from gpu_lol_action.analysis.python_defaults import Call
 from gpu_lol_action.analysis.settings import values_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.estimation.read_requirements import read_requirement
 
 _TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "TrainingArguments", "Seq2SeqTrainingArguments"})
 _LIBRARIES = frozenset({"transformers", "diffusers"})
@@ -209,13 +209,17 @@ def _said(source: Source, words: re.Pattern[str]) -> Iterator[tuple[str, int]]:
 
 def _brings(requirement: str, *extras: str) -> bool:
     """Whether a requirement's extras bring the package: those that have accelerate, where none is named."""
-    read = _read(requirement) if package_name(requirement) in {"transformers", "sentence-transformers"} else None
+    read = (
+        read_requirement(requirement)
+        if package_name(requirement) in {"transformers", "sentence-transformers"}
+        else None
+    )
     return read is not None and bool((frozenset(extras) or _EXTRAS) & read.extras)
 
 
 def _is_old(requirement: str) -> bool:
     """Whether a requirement is of transformers below the first that asks for accelerate."""
-    read = _read(requirement) if package_name(requirement) == "transformers" else None
+    read = read_requirement(requirement) if package_name(requirement) == "transformers" else None
     return read is not None and any(_ends_before(each) for each in read.specifier)
 
 
@@ -226,10 +230,3 @@ def _ends_before(bound: Specifier) -> bool:
         return False
     is_end = bound.operator in {"==", "===", "<", "<="} or (bound.operator == "~=" and len(version.release) > 2)
     return is_end and (version < _FIRST or (version == _FIRST and bound.operator == "<"))
-
-
-def _read(requirement: str) -> Requirement | None:
-    try:
-        return Requirement(requirement)
-    except InvalidRequirement:
-        return None

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
+from gpu_lol_action.domain import kept_patterns
 from gpu_lol_action.domain.tables import table_text
 
 _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split")
@@ -39,7 +40,7 @@ class _Late:
 
     def compiled(self) -> re.Pattern[str]:
         """Return the compiled expression, whose methods this one has from now on."""
-        compiled = re.compile(self.pattern, self.given_flags)
+        compiled = kept_patterns.compiled(self.pattern, int(self.given_flags))
         for method in _METHODS:
             setattr(self, method, getattr(compiled, method))
         return compiled

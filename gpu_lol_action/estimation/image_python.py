@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from packaging.requirements import InvalidRequirement, Requirement
-
 from gpu_lol_action.estimation.framework_images import TENSORFLOW
+from gpu_lol_action.estimation.read_requirements import read_requirement
 from gpu_lol_action.estimation.torch_releases import TorchRelease, parse_version, torch_releases
 from gpu_lol_action.estimation.wheel_ranges import unmet
 
@@ -76,9 +75,8 @@ def release_for_pins(
 
 def _is_open(requirement: str) -> bool:
     """Whether a package that follows PyTorch may be of today's release: nothing bounds it from above."""
-    try:
-        read = Requirement(requirement)
-    except InvalidRequirement:
+    read = read_requirement(requirement)
+    if read is None:
         return False
     return re.sub(r"[-_.]+", "-", read.name).lower() in _FOLLOWS_TORCH and not any(
         part.operator in {"==", "===", "~=", "<", "<="} for part in read.specifier

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from gpu_lol_action.estimation.read_requirements import read_requirement
 from gpu_lol_action.estimation.torch_releases import parse_version, torch_releases
 
 # xformers' wheels are built for one PyTorch each.
@@ -49,11 +49,8 @@ def xformers_for(version: str, torch: str) -> str:
 def specifier_of(requirements: Sequence[str], *names: str) -> str | None:
     """Return the version part of the first of these packages; empty for any version, None where none is named."""
     for text in requirements:
-        try:
-            read = Requirement(text)
-        except InvalidRequirement:
-            continue
-        if re.sub(r"[-_.]+", "-", read.name).lower() in names:
+        read = read_requirement(text)
+        if read is not None and re.sub(r"[-_.]+", "-", read.name).lower() in names:
             return str(read.specifier)
     return None
 

@@ -12,12 +12,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.version import InvalidVersion, Version
 
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.tables import table_text
+from gpu_lol_action.estimation.read_requirements import read_requirement
 
 PYTHONS = tuple(f"3.{minor}" for minor in range(6, 15))
 """The Pythons of the table, in the order of its columns."""
@@ -88,7 +89,7 @@ def replaced(requirement: str, python: str) -> Replaced | None:
     """
     if not re.search(r"[=<>~]", requirement):
         return None
-    read = _read(requirement)
+    read = read_requirement(requirement)
     if read is None or read.url or not read.specifier or (read.marker is not None and not _applies(read, python)):
         return None
     name = re.sub(r"[-_.]+", "-", read.name).lower()
@@ -122,14 +123,6 @@ def _with_tokenizers(lower: Version, upper: Version, python: str) -> Version | N
         if (end is None or end > lower) and (most is None or most >= least):
             return release if first > upper else None
     return None
-
-
-@functools.lru_cache(maxsize=1024)  # a list is held against several Pythons
-def _read(requirement: str) -> Requirement | None:
-    try:
-        return Requirement(requirement)
-    except InvalidRequirement:
-        return None
 
 
 def has_none(requirement: str, python: str) -> bool:
