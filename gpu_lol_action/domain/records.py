@@ -2,8 +2,8 @@
 
 An analysis loads three hundred modules that declare two hundred records, of which a small repository asks a few dozen. A
 dataclass writes and compiles six methods when it is declared, 0.3 ms (CPython 3.11): a quarter of the time that such an
-analysis took. Here comparing, hashing and showing are functions that all records share, and what makes an instance is written
-when the first is made.
+analysis took. Here comparing, hashing and showing are functions that all records share; what makes an instance is written when
+the first is made, and which fields there are is found out when somebody asks: that took a tenth once more.
 
 A record is read-only to whoever checks types, plain while the program runs: a frozen dataclass sets each of its fields by a
 call, so that one of eight fields takes 0.8 microseconds to make in place of 0.15. The largest trees make a hundred thousand.
@@ -18,8 +18,8 @@ __all__ = ["record"]
 if TYPE_CHECKING:
     from dataclasses import dataclass as record
 else:
-    from collections.abc import Callable
-    from dataclasses import MISSING, dataclass, fields
+    from collections.abc import Callable, Mapping
+    from dataclasses import MISSING, Field, dataclass, fields
     from operator import attrgetter
     from reprlib import recursive_repr
     from typing import TypeVar
@@ -30,14 +30,38 @@ else:
         """Make a class of values that are compared and, where they are frozen, hashed by their fields, like a dataclass."""
 
         def declare(declared: Class) -> Class:
-            made = dataclass(init=False, repr=False, eq=False, slots=slots)(declared)
+            made = _slotted(declared) if slots else declared
+            made.__dataclass_fields__ = _Fields(declared, made)
             made.__init__ = _written_at_first(made)
             made.__repr__ = _shown
             if eq:
-                _compare_by_fields(made, hashed=frozen)
+                _compared_at_first(made, hashed=frozen)
             return made
 
         return declare
+
+    class _Fields:
+        """A record's fields as a dataclass has them, told apart when they are first asked for: half of what declaring one costs."""
+
+        def __init__(self, declared: type, made: type) -> None:
+            self.declared = declared
+            self.made = made
+
+        def __get__(self, instance: Any, owner: type) -> Mapping[str, Field[Any]]:
+            whole = dataclass(init=False, repr=False, eq=False)(self.declared)
+            self.made.__dataclass_params__ = whole.__dataclass_params__  # its heirs ask for them
+            self.made.__dataclass_fields__ = whole.__dataclass_fields__
+            return whole.__dataclass_fields__
+
+    def _slotted(declared: Class) -> Class:
+        names = [name for name, kind in declared.__annotations__.items() if "ClassVar" not in str(kind)]
+        known = {name for base in declared.__mro__[1:] for name in base.__dict__.get("__slots__", ())}
+        left_out = {"__dict__", "__weakref__", *names}
+        body = {name: value for name, value in declared.__dict__.items() if name not in left_out}
+        body["__slots__"] = tuple(name for name in names if name not in known)
+        made = type(declared)(declared.__name__, declared.__bases__, body)
+        made.__qualname__ = declared.__qualname__
+        return made
 
     def _written_at_first(made: Class) -> Callable[..., None]:
         def first(self: Any, *given: Any, **named: Any) -> None:
@@ -78,6 +102,18 @@ else:
     def _shown(self: Any) -> str:
         told = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr)
         return f"{self.__class__.__qualname__}({told})"
+
+    def _compared_at_first(made: Class, *, hashed: bool) -> None:
+        def first(self: Any, other: object) -> bool:
+            _compare_by_fields(made, hashed=hashed)
+            return made.__eq__(self, other)
+
+        def first_hash(self: Any) -> int:
+            _compare_by_fields(made, hashed=hashed)
+            return made.__hash__(self)
+
+        made.__eq__ = first
+        made.__hash__ = first_hash if hashed else None
 
     def _compare_by_fields(made: Class, *, hashed: bool) -> None:
         names = [each.name for each in fields(made) if each.compare]

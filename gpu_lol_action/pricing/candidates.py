@@ -164,16 +164,11 @@ def _without_needless_cards(candidates: list[Candidate]) -> tuple[list[Candidate
 
 def _refusal(offer: Offer, request: RankRequest) -> Rejected | None:
     """Return why the offer is not taken, in one clause; None when it fits."""
-    wanted = request.requirement
-    checks: tuple[tuple[Lack, Callable[[], str]], ...] = (
-        (Lack.CARD, lambda: _name_refusal(offer, wanted)),
-        (Lack.CARD, lambda: _card_refusal(offer, wanted)),
-        (Lack.COUNT, lambda: _count_refusal(offer, wanted)),
-        (Lack.HOST, lambda: _host_refusal(offer, wanted)),
-        (Lack.MEMORY, lambda: _memory_refusal(offer, wanted)),
-        (Lack.PRICE, lambda: _price_refusal(offer, request)),
-    )
-    return next((Rejected(offer, reason, kind) for kind, check in checks if (reason := check())), None)
+    for kind, check in _CHECKS:
+        if reason := check(offer, request.requirement):
+            return Rejected(offer, reason, kind)
+    reason = _price_refusal(offer, request)
+    return Rejected(offer, reason, Lack.PRICE) if reason else None
 
 
 def _name_refusal(offer: Offer, wanted: Requirement) -> str:
@@ -249,6 +244,11 @@ def _host_refusal(offer: Offer, wanted: Requirement) -> str:
     if wanted.use_spot and not _has_spot(offer) and offer.cloud not in CLOUDS_WITHOUT_SPOT_PRICE:
         return f"{offer.cloud} rents this one on demand only"
     return ""
+
+
+_CHECKS: tuple[tuple[Lack, Callable[[Offer, Requirement], str]], ...] = (
+    (Lack.CARD, _name_refusal), (Lack.CARD, _card_refusal), (Lack.COUNT, _count_refusal), (Lack.HOST, _host_refusal), (Lack.MEMORY, _memory_refusal),
+)  # fmt: skip
 
 
 def _price_refusal(offer: Offer, request: RankRequest) -> str:

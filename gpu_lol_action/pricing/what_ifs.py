@@ -30,8 +30,9 @@ def select_what_ifs(
     Two levers are named only where they save more than each of them alone. Sorted by saving, then by what it costs.
     """
     found: list[WhatIf] = []
+    cheaper = offers if now.best is None else _below(now.best, offers)
     for alternative in alternatives:
-        best = _best(alternative, spec, policy, now.source, offers)
+        best = _best(alternative, spec, policy, now.source, cheaper)
         saving = _saving(now.best, best)
         if best is None or (saving is None and now.best is not None):
             continue
@@ -39,6 +40,17 @@ def select_what_ifs(
             continue
         found.append(WhatIf(alternative, best, saving))
     return tuple(sorted(found, key=_rank))
+
+
+def _below(best: Candidate, offers: OfferTable) -> OfferTable:
+    """Return the offers that cost less, on demand or as spot: of the others none would save anything."""
+    most = best.price_usd_per_hour
+    return {
+        cloud: tuple(
+            each for each in listed if each.price_usd_per_hour < most or (each.spot_price_usd_per_hour or most) < most
+        )
+        for cloud, listed in offers.items()
+    }
 
 
 def _best(
