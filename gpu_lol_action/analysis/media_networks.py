@@ -14,7 +14,7 @@ from functools import partial
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.network_calls import call, reads_off_weights
-from gpu_lol_action.analysis.network_configs import nodes_of
+from gpu_lol_action.analysis.network_configs import is_plain, nodes_of
 from gpu_lol_action.analysis.network_expressions import evaluate
 from gpu_lol_action.analysis.network_inputs import InputSizes
 from gpu_lol_action.analysis.network_libraries import instantiate
@@ -59,6 +59,8 @@ def own_network(
     if not sources:
         return None
     given = filled(options or {})
+    if all(is_plain(source) for source in sizes.configs):  # what such a file says is among the options
+        sizes = replace(sizes, configs=())
     before = _followed(sources[0], tuple(sources), sizes)
     for network, asked in before:
         if all(_said(given, name) == said for name, said in asked.items()):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from gpu_lol_action.analysis.network_attributes import assign_attribute, attribute
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Machine
-from gpu_lol_action.analysis.network_objects import assign_attribute, attribute
 from gpu_lol_action.analysis.network_plain import copied, items
 from gpu_lol_action.analysis.network_records import record_kind, replaced, split_number
 from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Instance, Layer, Named, Partial, Tensor, Value

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from gpu_lol_action.analysis.network_attributes import assign_attribute
 from gpu_lol_action.analysis.network_inputs import FORWARDS
 from gpu_lol_action.analysis.network_layers import apply_layer, build_layer
 from gpu_lol_action.analysis.network_libraries import call_named, unknown_call
@@ -14,7 +16,6 @@ from gpu_lol_action.analysis.network_objects import (
     CONTAINERS,
     LOADERS,
     SAME,
-    assign_attribute,
     call_function,
     construct,
     line_of,
@@ -45,24 +46,21 @@ _WEIGHTS = (["state_dict"], ["checkpoint"], ["ckpt"], ["weights"], ["sd"])
 
 def call(machine: Machine, target: Value, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     """Return what a call returns; of a library that is not known the first tensor that it is given, else ``UNKNOWN``."""
-    if isinstance(target, Function):
-        is_told = not reads_off_weights(target.node) or any(value is not UNKNOWN for value in places)
-        return call_function(machine, target, places, named) if is_told else UNKNOWN
-    if isinstance(target, Class):
-        return construct(machine, target, places, named)
-    if isinstance(target, Partial):
-        return call(machine, target.target, [*target.places, *places], {**target.named, **named})
-    if isinstance(target, (Layer, Counted)):
-        return _apply(machine, target, places, named)
-    if isinstance(target, Instance):
-        return _run(machine, target, places, named)
-    if isinstance(target, Method):
-        return _call_method(machine, target, places, named)
-    if isinstance(target, Named):
-        return call_named(machine, target, places, named)
+    follow = _CALLS.get(type(target))
+    if follow is not None:
+        return follow(machine, target, places, named)
     # A layer whose kind only running the program would tell (`kind(input_size=8, hidden_size=8)`).
     machine.strangers += 2 * (machine.building > 0 and not machine.running and is_layers(named))
     return unknown_call(machine, places, named)
+
+
+def _enter(machine: Machine, target: Function, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    is_told = not reads_off_weights(target.node) or any(value is not UNKNOWN for value in places)
+    return call_function(machine, target, places, named) if is_told else UNKNOWN
+
+
+def _complete(machine: Machine, target: Partial, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    return call(machine, target.target, [*target.places, *places], {**target.named, **named})
 
 
 def reads_off_weights(node: ast.AST) -> bool:
@@ -177,3 +175,9 @@ def _of_container(owner: Instance, name: str, places: Sequence[Value]) -> Value:
 
 def _plain(value: Value) -> Value:
     return Tensor(value.numel, value.shape) if isinstance(value, Tensor) else value
+
+
+_CALLS: Mapping[type, Callable[[Machine, Any, Sequence[Value], Mapping[str, Value]], Value]] = {
+    Named: call_named, Function: _enter, Class: construct, Partial: _complete, Layer: _apply, Counted: _apply, Instance: _run,
+    Method: _call_method,
+}  # fmt: skip

@@ -6,6 +6,7 @@ files that name each other the nearest to the command says what it says, and its
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -40,6 +41,17 @@ def nodes_of(machine: Machine, sources: Sequence[Source]) -> dict[str, dict[str,
         if len(found) < MAX_NODES and _names_class(node):
             found.setdefault(key, node)
     return found
+
+
+_PLAIN = (ast.Constant, ast.List, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
+
+
+@remembered
+def is_plain(source: Source) -> bool:
+    """Whether a configuration is a program that assigns numbers and texts alone: no part of it names a class."""
+    program = program_of(source) if source.code is not None else None
+    values = program.values.values() if program is not None else ()
+    return program is not None and all(isinstance(inner, _PLAIN) for value in values for inner in ast.walk(value))
 
 
 def configured_modules(checkout: Checkout, sources: Sequence[Source], known: Sequence[Source]) -> tuple[Source, ...]:

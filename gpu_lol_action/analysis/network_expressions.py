@@ -6,12 +6,13 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from gpu_lol_action.analysis.network_attributes import assign_attribute, attribute
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Frame, Machine
-from gpu_lol_action.analysis.network_objects import assign_attribute, attribute
+from gpu_lol_action.analysis.network_names import global_value
 from gpu_lol_action.analysis.network_operators import binary, compared, items_of, truth, unary
 from gpu_lol_action.analysis.network_tensors import index_tensor
 from gpu_lol_action.analysis.network_values import UNKNOWN, Counted, Function, Instance, Named, Tensor, Value, whole
-from gpu_lol_action.analysis.network_vocabularies import called_size, named_size
+from gpu_lol_action.analysis.network_vocabularies import called_size, is_open, named_size
 
 MAX_TEXT = 400
 MOST_NUMBERS = 64  # of a table that are computed
@@ -24,68 +25,21 @@ def evaluate(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     return handler(machine, frame, node) if handler is not None else UNKNOWN
 
 
-def _name(machine: Machine, frame: Frame, node: ast.expr) -> Value:
-    name = node.id if isinstance(node, ast.Name) else ""
+def _name(machine: Machine, frame: Frame, node: ast.Name) -> Value:
+    name = node.id
     if name in frame.names:
         value = frame.names[name]
     else:
         value = frame.around[name] if name in frame.around else global_value(machine, frame, name)
-    return named_size(name, value, of_letters=machine.counts_letters)
+    return named_size(name, value, of_letters=machine.counts_letters) if is_open(value) else value
 
 
-def global_value(machine: Machine, frame: Frame, name: str, hops: int = 3) -> Value:
-    """Return a module's value of that name, computed when it is first asked, else what ``Machine.find`` knows."""
-    program = frame.program
-    ran = machine.modules.get(program.source.path, {})
-    if name in ran and ran[name] is not UNKNOWN:
-        return ran[name]
-    key = (program.source.path, f"={name}")
-    if name in program.values and name not in program.classes and name not in program.functions:
-        if key not in machine.known:
-            machine.known[key] = UNKNOWN  # what refers to itself
-            value = evaluate(machine, Frame(program), program.values[name])
-            machine.known[key] = value
-        value = machine.known[key]
-        if value is UNKNOWN:
-            value = machine.option(name)
-        if value is not UNKNOWN or name not in program.imports:  # else `net = net.Net()`: first it is a module
-            return value
-    found = machine.find(name, program)
-    if isinstance(found, Named) and name in program.imports:
-        for other in machine.meant_by(found.name):
-            # A package hands on what its modules hold (`from .tables import table`).
-            is_handed = other is not program and hops and other.imports.get(found.last, found.name) != found.name
-            if other is not program and (found.last in other.values or is_handed):
-                return global_value(machine, Frame(other), found.last, hops - 1)
-    if isinstance(found, Named) and name not in program.imports:
-        return _of_starred(machine, frame, name, found)
-    return found
-
-
-def _of_starred(machine: Machine, frame: Frame, name: str, found: Value) -> Value:
-    """Return a value out of a module of which every name is imported; what was found where none has it."""
-    key = (frame.program.source.path, f"*{name}")
-    if key in machine.known:
-        return machine.known[key]
-    machine.known[key] = found  # modules may import each other
-    for other in (other for origin in frame.program.stars for other in machine.meant_by(origin)):
-        value = global_value(machine, Frame(other), name) if other is not frame.program else found
-        if not isinstance(value, Named):
-            machine.known[key] = value
-            break
-    return machine.known[key]
-
-
-def _attribute(machine: Machine, frame: Frame, node: ast.expr) -> Value:
-    if not isinstance(node, ast.Attribute):
-        return UNKNOWN
+def _attribute(machine: Machine, frame: Frame, node: ast.Attribute) -> Value:
     value = attribute(machine, evaluate(machine, frame, node.value), node.attr)
-    return named_size(node.attr, value, of_letters=machine.counts_letters)
+    return named_size(node.attr, value, of_letters=machine.counts_letters) if is_open(value) else value
 
 
-def _call(machine: Machine, frame: Frame, node: ast.expr) -> Value:
-    if not isinstance(node, ast.Call):
-        return UNKNOWN
+def _call(machine: Machine, frame: Frame, node: ast.Call) -> Value:
     machine.step()
     if isinstance(node.func, ast.Name) and node.func.id == "super" and frame.home is not None:
         return machine.call(Named("super"), [frame.owner, frame.home], {})
@@ -112,12 +66,13 @@ def _call(machine: Machine, frame: Frame, node: ast.expr) -> Value:
         machine.line, machine.program = node.lineno, frame.program
         if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             machine.add_option(places, named)
-    return called_size(node, machine.call(target, places, named), of_letters=machine.counts_letters)
+    value = machine.followed.call(machine, target, places, named)
+    return value if value is not UNKNOWN else called_size(node, of_letters=machine.counts_letters)
 
 
-def _sequence(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+def _sequence(machine: Machine, frame: Frame, node: ast.List | ast.Tuple | ast.Set) -> Value:
     found: list[Value] = []
-    for item in node.elts[:MAX_LIST] if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else []:
+    for item in node.elts[:MAX_LIST]:
         if isinstance(item, ast.Starred):
             found.extend(items_of(evaluate(machine, frame, item.value))[:MAX_LIST])
         else:
@@ -125,22 +80,21 @@ def _sequence(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     return found[:MAX_LIST]
 
 
-def _dictionary(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+def _dictionary(machine: Machine, frame: Frame, node: ast.Dict) -> Value:
     found: dict[Any, Value] = {}
-    if isinstance(node, ast.Dict):
-        for key, value in list(zip(node.keys, node.values, strict=True))[:MAX_LIST]:
-            held = evaluate(machine, frame, value)
-            name = evaluate(machine, frame, key) if key is not None else None
-            if key is None and isinstance(held, dict):
-                found.update(held)
-            elif isinstance(name, (str, int, float)):
-                found[name] = held
+    for key, value in list(zip(node.keys, node.values, strict=True))[:MAX_LIST]:
+        held = evaluate(machine, frame, value)
+        name = evaluate(machine, frame, key) if key is not None else None
+        if key is None and isinstance(held, dict):
+            found.update(held)
+        elif isinstance(name, (str, int, float)):
+            found[name] = held
     return found
 
 
-def _comprehension(machine: Machine, frame: Frame, node: ast.expr) -> Value:
-    if not isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
-        return UNKNOWN
+def _comprehension(
+    machine: Machine, frame: Frame, node: ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
+) -> Value:
     inner = Frame(frame.program, dict(frame.names), frame.around, frame.owner, frame.home)
 
     def rounds(place: int) -> Iterator[None]:
@@ -178,9 +132,7 @@ def _is_table(values: list[Value]) -> bool:
     )
 
 
-def _compare(machine: Machine, frame: Frame, node: ast.expr) -> Value:
-    if not isinstance(node, ast.Compare):
-        return UNKNOWN
+def _compare(machine: Machine, frame: Frame, node: ast.Compare) -> Value:
     left = evaluate(machine, frame, node.left)
     for sign, other in zip(node.ops, node.comparators, strict=True):
         right = evaluate(machine, frame, other)
@@ -191,14 +143,15 @@ def _compare(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     return True
 
 
-def _joined(machine: Machine, frame: Frame, node: ast.expr) -> Value:
+def _joined(machine: Machine, frame: Frame, node: ast.BoolOp) -> Value:
     value: Value = UNKNOWN
-    for part in node.values if isinstance(node, ast.BoolOp) else []:
+    is_or = isinstance(node.op, ast.Or)
+    for part in node.values:
         value = evaluate(machine, frame, part)
         holds = truth(value)
-        if isinstance(node, ast.BoolOp) and holds is isinstance(node.op, ast.Or) and holds is not None:
+        if holds is is_or:
             return value
-        if holds is None and isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        if holds is None and not is_or:
             rest = [truth(evaluate(machine, frame, other)) for other in node.values]
             return False if False in rest else UNKNOWN
         if holds is None and value is not UNKNOWN:
@@ -206,38 +159,44 @@ def _joined(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     return value
 
 
-def _constant(_machine: Machine, _frame: Frame, node: ast.expr) -> Value:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, _PLAIN) else UNKNOWN
+def _constant(_machine: Machine, _frame: Frame, node: ast.Constant) -> Value:
+    return node.value if isinstance(node.value, _PLAIN) else UNKNOWN
 
 
-def _arithmetic(machine: Machine, frame: Frame, node: ast.expr) -> Value:
-    if not isinstance(node, ast.BinOp):
-        return UNKNOWN
+def _arithmetic(machine: Machine, frame: Frame, node: ast.BinOp) -> Value:
     return binary(machine, node.op, evaluate(machine, frame, node.left), evaluate(machine, frame, node.right))
 
 
-def _other(machine: Machine, frame: Frame, node: ast.expr) -> Value:
-    """Return conditional and unary expressions, subscripts, lambdas, and texts that are put together."""
-    if isinstance(node, ast.IfExp):
-        holds = truth(evaluate(machine, frame, node.test))
-        value = evaluate(machine, frame, node.orelse if holds is False else node.body)
-        other = evaluate(machine, frame, node.orelse) if holds is None and value is UNKNOWN else None
-        return other if other is not None else value
-    if isinstance(node, ast.UnaryOp):
-        return unary(node.op, evaluate(machine, frame, node.operand))
-    if isinstance(node, ast.Subscript):
-        return _item(machine, frame, node)
-    if isinstance(node, ast.Lambda):
-        return Function(node, frame.program, {**frame.around, **frame.names}, None, frame.home)
-    if isinstance(node, ast.JoinedStr):
-        parts = [part.value if isinstance(part, ast.FormattedValue) else part for part in node.values]
-        values = [evaluate(machine, frame, part) for part in parts]
-        known = all(isinstance(value, (str, int, float)) for value in values)
-        return "".join(str(value) for value in values)[:MAX_TEXT] if known else UNKNOWN
-    if isinstance(node, ast.NamedExpr):
-        frame.names[node.target.id] = evaluate(machine, frame, node.value)
-        return frame.names[node.target.id]
-    return evaluate(machine, frame, node.value) if isinstance(node, ast.Await) else UNKNOWN
+def _chosen(machine: Machine, frame: Frame, node: ast.IfExp) -> Value:
+    holds = truth(evaluate(machine, frame, node.test))
+    value = evaluate(machine, frame, node.orelse if holds is False else node.body)
+    other = evaluate(machine, frame, node.orelse) if holds is None and value is UNKNOWN else None
+    return other if other is not None else value
+
+
+def _signed(machine: Machine, frame: Frame, node: ast.UnaryOp) -> Value:
+    return unary(node.op, evaluate(machine, frame, node.operand))
+
+
+def _lambda(_machine: Machine, frame: Frame, node: ast.Lambda) -> Value:
+    return Function(node, frame.program, {**frame.around, **frame.names}, None, frame.home)
+
+
+def _text(machine: Machine, frame: Frame, node: ast.JoinedStr) -> Value:
+    values = [
+        evaluate(machine, frame, part.value if isinstance(part, ast.FormattedValue) else part) for part in node.values
+    ]
+    known = all(isinstance(value, (str, int, float)) for value in values)
+    return "".join(str(value) for value in values)[:MAX_TEXT] if known else UNKNOWN
+
+
+def _bound(machine: Machine, frame: Frame, node: ast.NamedExpr) -> Value:
+    frame.names[node.target.id] = evaluate(machine, frame, node.value)
+    return frame.names[node.target.id]
+
+
+def _awaited(machine: Machine, frame: Frame, node: ast.Await) -> Value:
+    return evaluate(machine, frame, node.value)
 
 
 def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
@@ -290,10 +249,11 @@ def _bounds(machine: Machine, frame: Frame, node: ast.expr) -> Value:
     )
 
 
-_HANDLERS: Mapping[type[ast.expr], Callable[[Machine, Frame, ast.expr], Value]] = {
+_HANDLERS: Mapping[type[ast.expr], Callable[[Machine, Frame, Any], Value]] = {
     ast.Name: _name, ast.Attribute: _attribute, ast.Call: _call, ast.List: _sequence, ast.Tuple: _sequence, ast.Set: _sequence,
     ast.Dict: _dictionary, ast.ListComp: _comprehension, ast.GeneratorExp: _comprehension, ast.SetComp: _comprehension,
     ast.DictComp: _comprehension, ast.Compare: _compare, ast.BoolOp: _joined, ast.Constant: _constant, ast.BinOp: _arithmetic,
-    ast.IfExp: _other, ast.UnaryOp: _other, ast.Subscript: _other, ast.Lambda: _other, ast.JoinedStr: _other,
-    ast.NamedExpr: _other, ast.Await: _other,
+    ast.IfExp: _chosen, ast.UnaryOp: _signed, ast.Subscript: _item, ast.Lambda: _lambda, ast.JoinedStr: _text,
+    ast.NamedExpr: _bound, ast.Await: _awaited,
 }  # fmt: skip
+"""Each of what its kind of expression takes."""

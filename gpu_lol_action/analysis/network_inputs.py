@@ -75,7 +75,7 @@ def inputs_of(
     needed = len(parameters) - len(function.args.defaults)
     names = [parameter.arg for parameter in parameters] or ["x"]
     series = series_input(machine, names[0]) if rank is None else None
-    parts = in_order(network, function, names[0]) if isinstance(network, Instance) else network
+    parts = in_order(machine, network, function, names[0]) if isinstance(network, Instance) else network
     first = series or _first_input(machine, parts, names[0], rank)
     if len(names) > 1 and machine.points and _CLOUD.fullmatch(names[0]) and not _is_cloud(first):
         # Points and what they are asked of, which the first layer with weights reads: a picture, a sound.

@@ -47,7 +47,7 @@ _KERAS = regex(r"(?:^|\.)(?:keras|layers|tf|linen|hk|L)\.(?:\w+\.)*\w+$")
 def build_layer(name: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Layer | None:
     """Return a layer of a library; None where the name is none that is counted."""
     kind = name.last
-    if not _is_counted(kind):
+    if not is_counted(kind):
         return None
     last = kind in {"Dense", "Embed", "Conv", "ConvTranspose", "DenseGeneral"} or bool(re.search(r"[123]D", kind)) or (
         bool(_KERAS.search(name.name)) and not name.name.startswith(("torch", "einops", "timm")) and "Parallel" not in kind
@@ -58,7 +58,8 @@ def build_layer(name: Named, places: Sequence[Value], named: Mapping[str, Value]
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_counted(kind: str) -> bool:
+def is_counted(kind: str) -> bool:
+    """Whether a library's word is a kind of layer whose weights and outputs are known."""
     # Every call into a library is asked about.
     return (kind in _CURVED or kind in _PLAIN or kind in DENSE or kind in _OTHERS or kind in RECURRENT or kind in ATTENTION or kind in TABLES
             or any(pattern.match(kind) for pattern in (CONV, NORM, POOL)))  # fmt: skip

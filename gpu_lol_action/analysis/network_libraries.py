@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
 from gpu_lol_action.analysis.network_builtins import BUILTINS, HELPERS, Asked, Builtin
-from gpu_lol_action.analysis.network_layers import build_layer
+from gpu_lol_action.analysis.network_layers import build_layer, is_counted
 from gpu_lol_action.analysis.network_machine import MAX_LIST, Kept, Machine, Root
 from gpu_lol_action.analysis.network_objects import CONTAINERS, call_function
 from gpu_lol_action.analysis.network_strangers import is_stranger
@@ -42,6 +43,7 @@ _FACTORIES = frozenset({"create_model", "get_model", "build_model"})
 _TARGETS = ("target", "_target_", "class", "cls")
 _OF_HYDRA = frozenset({"_target_", "_partial_", "_recursive_", "_convert_"})
 _INSTANTIATE = frozenset({"instantiate_from_config", "instantiate", "build_from_config"})
+_SPECIAL = _INSTANTIATE | _FACTORIES | {"super", "get_obj_from_str", "Module", "Model"}
 
 
 def _reading(read: Callable[[Machine, Sequence[Value]], Value]) -> Builtin:
@@ -53,6 +55,11 @@ _FUNCTIONS: Mapping[str, Builtin] = {**BUILTINS, **{name: _reading(read) for nam
 
 def call_named(machine: Machine, target: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     """Call something of a library: a layer, a container, a counted network, a function of tensors, one of Python's own."""
+    follow = _call_known if _may_build(target.name) else _call_other
+    return follow(machine, target, places, named)
+
+
+def _call_known(machine: Machine, target: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     last = target.last
     if last == "super" and len(places) == 2:
         return Super(places[0], places[1]) if isinstance(places[0], Instance) else UNKNOWN
@@ -81,6 +88,21 @@ def call_named(machine: Machine, target: Named, places: Sequence[Value], named: 
     if last == "Model" and not machine.running and not machine.building and machine.kept.used:
         return _functional(machine)
     return _call_other(machine, target, places, named)
+
+
+@functools.lru_cache(maxsize=4096)
+def _may_build(name: str) -> bool:
+    """Whether a library's name is one of those that ``_call_known`` knows; the most are not (loggers, files, optimizers)."""
+    target = Named(name)
+    return (
+        target.last in _SPECIAL
+        or name in _FUNCTIONS
+        or target.last in HELPERS
+        or target.last in CONTAINERS
+        or name.startswith(_LIBRARIES)
+        or blueprint_of(target) is not None
+        or is_counted(target.last)
+    )
 
 
 def _call_other(machine: Machine, target: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
@@ -221,16 +243,19 @@ def unknown_call(machine: Machine, places: Sequence[Value], named: Mapping[str, 
     Functions that it is given are entered once (``app.run(main)``).
     """
     values = [*places, *named.values()]
-    if not machine.running and (entered := _from_registry(machine, values)) is not None:
-        return entered
-    for value in values:
-        if isinstance(value, Function) and id(value.node) not in machine.called and not machine.running:
-            call_function(machine, value, (), {})
+    if not machine.running:
+        if (entered := _from_registry(machine, values)) is not None:
+            return entered
+        for value in values:
+            if isinstance(value, Function) and id(value.node) not in machine.called:
+                call_function(machine, value, (), {})
     for value in values:
         if isinstance(value, list) and len(value) > 1 and all(isinstance(item, Tensor) for item in value):
             return value[0]
-    kinds = (Tensor, Layer, Counted)
-    return next((v for v in values if isinstance(v, kinds) or (isinstance(v, Instance) and v.is_network)), UNKNOWN)
+    for value in values:
+        if isinstance(value, (Tensor, Layer, Counted)) or (isinstance(value, Instance) and value.is_network):
+            return value
+    return UNKNOWN
 
 
 def _from_registry(machine: Machine, values: Sequence[Value]) -> Value | None:

@@ -129,7 +129,11 @@ class Machine:
     defaults: dict[str, Value] = field(default_factory=dict)  # of options that the program makes as it goes
     origins: dict[tuple[str, str], list[Program]] = field(default_factory=dict)  # programs that may be meant, by folder
     named: dict[str, Program | None] = field(default_factory=dict)  # the program that a dotted name means
+    members: dict[tuple[str, str], Value] = field(default_factory=dict)  # what a module has, by its dotted name
+    parts: dict[tuple[str, str], Value] = field(default_factory=dict)  # names of libraries' modules and what is in them
+    orders: dict[tuple[int, str], list[str]] = field(default_factory=dict)  # what functions use, by node and input
     found: dict[tuple[str, str], Value] = field(default_factory=dict)
+    settled: dict[tuple[str, str], Value] = field(default_factory=dict)  # names of modules that stay what they are
     strangers: int = 0  # parts of libraries that nothing is known of, so far
     nodes: Mapping[str, dict[str, Value]] = field(default_factory=dict)  # parts of a configuration that name a class
     stray: Mapping[str, str] = field(default_factory=dict)  # what a configuration says that nothing names
@@ -191,9 +195,11 @@ class Machine:
 
     def of_module(self, module: str, name: str) -> Value | None:
         """Return the class or function of a module by its dotted name, of several that of the one whose folders it names too."""
-        last = module.rpartition(".")[2]
-        home = next((each for each in self.meant_by(module) if each.stem == last and each.defines(name)), None)
-        return self._own(name, home) if home is not None else None
+        if (module, name) not in self.members:
+            last = module.rpartition(".")[2]
+            home = next((each for each in self.meant_by(module) if each.stem == last and each.defines(name)), None)
+            self.members[module, name] = self._own(name, home) if home is not None else None
+        return self.members[module, name]
 
     def module(self, dotted: str) -> Program | None:
         """Return the program that a dotted name means, where all of its words are those of the path."""

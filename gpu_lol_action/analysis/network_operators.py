@@ -18,13 +18,14 @@ _COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
 _PLAIN = (int, float, str, bool, type(None))
+_HELD = (*_PLAIN, list, dict)
 
 
 def truth(value: Value) -> bool | None:
     """Return whether a value holds as a condition; None where it is not known."""
     if value is UNKNOWN or isinstance(value, (Tensor, Named)):
         return None
-    return bool(value) if isinstance(value, (*_PLAIN, list, dict)) else True
+    return bool(value) if isinstance(value, _HELD) else True
 
 
 def items_of(value: Value) -> list[Value]:

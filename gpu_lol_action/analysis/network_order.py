@@ -8,18 +8,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from gpu_lol_action.analysis.network_machine import Machine
 from gpu_lol_action.analysis.network_values import Instance, Layer, Value
 from gpu_lol_action.analysis.python_defaults import by_place
 
 _ASKED = frozenset({"shape", "size", "device", "dtype", "ndim", "dim", "numel", "is_cuda", "type"})
 
 
-def in_order(network: Instance, function: ast.FunctionDef, name: str) -> Value:
+def in_order(machine: Machine, network: Instance, function: ast.FunctionDef, name: str) -> Value:
     """Return a network's parts with those first that ``function`` hands its parameter of that name, or what it made of it.
 
     The network as it is where nothing tells which these are.
     """
-    used = list(dict.fromkeys(_used(function, name)))
+    key = (id(function), name)
+    if key not in machine.orders:  # each network of a class is run anew
+        machine.orders[key] = list(dict.fromkeys(_used(function, name)))
+    used = machine.orders[key]
     if not used or not _is_part(network.attributes.get(used[0])):  # a method first, whose parts are not looked for
         return network
     return [*(part for each in used if _is_part(part := network.attributes.get(each))), network]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
 from gpu_lol_action.analysis.checkout import Source
@@ -26,6 +26,7 @@ class _Outline:
     functions: Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef] = field(default_factory=dict)
     values: Mapping[str, ast.expr] = field(default_factory=dict)
     imports: Mapping[str, str] = field(default_factory=dict)
+    stars: Sequence[str] = ()
     is_broken: bool = False
 
 
@@ -52,37 +53,37 @@ class Program:
     @property
     def is_broken(self) -> bool:
         """Whether it cannot be parsed: then it has nothing."""
-        return self._outlined().is_broken
+        return (self._outline or self._outlined()).is_broken
 
     @property
     def body(self) -> Sequence[ast.stmt]:
         """Its statements."""
-        return self._outlined().body
+        return (self._outline or self._outlined()).body
 
     @property
     def classes(self) -> Mapping[str, ast.ClassDef]:
         """Classes of the module by name."""
-        return self._outlined().classes
+        return (self._outline or self._outlined()).classes
 
     @property
     def functions(self) -> Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]:
         """Functions of the module by name."""
-        return self._outlined().functions
+        return (self._outline or self._outlined()).functions
 
     @property
     def values(self) -> Mapping[str, ast.expr]:
         """Assigned values of the module by name."""
-        return self._outlined().values
+        return (self._outline or self._outlined()).values
 
     @property
     def imports(self) -> Mapping[str, str]:
         """The dotted origin of each name that is imported."""
-        return self._outlined().imports
+        return (self._outline or self._outlined()).imports
 
     @property
-    def stars(self) -> Iterator[str]:
+    def stars(self) -> Sequence[str]:
         """The modules of which every name is imported."""
-        return (origin.removesuffix(".*") for name, origin in self.imports.items() if name.startswith("*"))
+        return (self._outline or self._outlined()).stars
 
     def defines(self, name: str) -> bool:
         """Whether the module has a class or function of that name; not parsed where none may be."""
@@ -150,7 +151,8 @@ def _outline_of(text: str) -> _Outline:
             for target in node.targets:
                 if isinstance(target, ast.Name):
                     values[target.id] = node.value
-    return _Outline(tree.body, classes, functions, values, imports)
+    stars = [origin.removesuffix(".*") for name, origin in imports.items() if name.startswith("*")]
+    return _Outline(tree.body, classes, functions, values, imports, stars)
 
 
 def _statements(body: Sequence[ast.stmt], depth: int = 0) -> list[ast.stmt]:

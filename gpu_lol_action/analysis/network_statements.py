@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from gpu_lol_action.analysis.network_attributes import assign_attribute
 from gpu_lol_action.analysis.network_expressions import evaluate
 from gpu_lol_action.analysis.network_machine import MAX_DEPTH, MAX_LIST, Frame, Machine, OtherRankError
-from gpu_lol_action.analysis.network_objects import assign_attribute
 from gpu_lol_action.analysis.network_operators import binary, items_of, truth
 from gpu_lol_action.analysis.network_programs import origins_of
 from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Instance, Layer, Value
@@ -40,31 +41,19 @@ def execute(machine: Machine, frame: Frame, body: Sequence[ast.stmt]) -> Signal:
     """Run statements in order until one ends the body."""
     for node in body:
         machine.step()
-        signal = _statement(machine, frame, node)
+        follow = _STATEMENTS.get(type(node))
+        signal = follow(machine, frame, node) if follow is not None else None
         if signal is not None:
             return signal
     return None
 
 
-def _statement(machine: Machine, frame: Frame, node: ast.stmt) -> Signal:
-    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-        _assign_statement(machine, frame, node)
-        return None  # most statements are these
-    if isinstance(node, ast.Expr):
-        evaluate(machine, frame, node.value)
-    elif isinstance(node, ast.Return):
-        return "return", evaluate(machine, frame, node.value) if node.value is not None else None
-    elif isinstance(node, ast.If):
-        return _branch(machine, frame, node)
-    elif isinstance(node, (ast.For, ast.AsyncFor)):
-        return _loop(machine, frame, node)
-    elif isinstance(node, ast.While):
-        return _while(machine, frame, node)
-    elif isinstance(node, (ast.With, ast.AsyncWith, ast.Try)):
-        return _block(machine, frame, node)
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        _import(machine, frame, node)
-    return _jump(frame, node)
+def _expression(machine: Machine, frame: Frame, node: ast.Expr) -> None:
+    evaluate(machine, frame, node.value)
+
+
+def _return(machine: Machine, frame: Frame, node: ast.Return) -> Signal:
+    return "return", evaluate(machine, frame, node.value) if node.value is not None else None
 
 
 def _import(machine: Machine, frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
@@ -76,43 +65,47 @@ def _import(machine: Machine, frame: Frame, node: ast.Import | ast.ImportFrom) -
             frame.names[name] = machine.of_origin(origin, name, frame.program)
 
 
-def _block(machine: Machine, frame: Frame, node: ast.With | ast.AsyncWith | ast.Try) -> Signal:
-    if not isinstance(node, ast.Try):
-        for item in node.items:
-            value = evaluate(machine, frame, item.context_expr)
-            if item.optional_vars is not None:
-                assign(machine, frame, item.optional_vars, value)
-        return execute(machine, frame, node.body)
+def _with(machine: Machine, frame: Frame, node: ast.With | ast.AsyncWith) -> Signal:
+    for item in node.items:
+        value = evaluate(machine, frame, item.context_expr)
+        if item.optional_vars is not None:
+            assign(machine, frame, item.optional_vars, value)
+    return execute(machine, frame, node.body)
+
+
+def _try(machine: Machine, frame: Frame, node: ast.Try) -> Signal:
     signal = execute(machine, frame, node.body)
     if signal is not None and signal[0] == "raise":
         signal = execute(machine, frame, node.handlers[0].body) if node.handlers else None
     return signal or execute(machine, frame, [*node.orelse, *node.finalbody])
 
 
-def _jump(frame: Frame, node: ast.stmt) -> Signal:
-    """Note what a definition names, or return how a statement leaves its body."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        frame.names[node.name] = Function(node, frame.program, {**frame.around, **frame.names}, None, frame.home)
-    elif isinstance(node, ast.ClassDef):
-        frame.names[node.name] = Class(node, frame.program)
-    if isinstance(node, ast.Raise):
-        return "raise", None
-    if isinstance(node, ast.Break):
-        return "break", None
-    return ("continue", None) if isinstance(node, ast.Continue) else None
+def _define(_machine: Machine, frame: Frame, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    frame.names[node.name] = Function(node, frame.program, {**frame.around, **frame.names}, None, frame.home)
 
 
-def _assign_statement(machine: Machine, frame: Frame, node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
-    if node.value is None:
-        return
+def _define_class(_machine: Machine, frame: Frame, node: ast.ClassDef) -> None:
+    frame.names[node.name] = Class(node, frame.program)
+
+
+def _assign(machine: Machine, frame: Frame, node: ast.Assign) -> None:
     machine.line = node.lineno
     value = evaluate(machine, frame, node.value)
-    if isinstance(node, ast.AugAssign):
-        before = evaluate(machine, frame, node.target)
-        assign(machine, frame, node.target, binary(machine, node.op, before, value))
-        return
-    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+    for target in node.targets:
         assign(machine, frame, target, value)
+
+
+def _annotate(machine: Machine, frame: Frame, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        machine.line = node.lineno
+        assign(machine, frame, node.target, evaluate(machine, frame, node.value))
+
+
+def _augment(machine: Machine, frame: Frame, node: ast.AugAssign) -> None:
+    machine.line = node.lineno
+    value = evaluate(machine, frame, node.value)
+    before = evaluate(machine, frame, node.target)
+    assign(machine, frame, node.target, binary(machine, node.op, before, value))
 
 
 def _branch(machine: Machine, frame: Frame, node: ast.If) -> Signal:
@@ -213,3 +206,13 @@ def _unpack(machine: Machine, frame: Frame, targets: Sequence[ast.expr], value: 
         values = [UNKNOWN] * len(targets)
     for target, item in zip(targets, values, strict=True):
         assign(machine, frame, target, item)
+
+
+_STATEMENTS: Mapping[type[ast.stmt], Callable[[Machine, Frame, Any], Signal]] = {
+    ast.Assign: _assign, ast.AnnAssign: _annotate, ast.AugAssign: _augment, ast.Expr: _expression, ast.Return: _return, ast.If: _branch,
+    ast.For: _loop, ast.AsyncFor: _loop, ast.While: _while, ast.With: _with, ast.AsyncWith: _with, ast.Try: _try,
+    ast.Import: _import, ast.ImportFrom: _import, ast.FunctionDef: _define, ast.AsyncFunctionDef: _define,
+    ast.ClassDef: _define_class, ast.Raise: lambda *_: ("raise", None), ast.Break: lambda *_: ("break", None),
+    ast.Continue: lambda *_: ("continue", None),
+}  # fmt: skip
+"""Each of what its kind of statement takes."""

@@ -38,13 +38,16 @@ def counts_letters(source: Source) -> bool:
     return source.mentions("enumerate(") and _COUNTED.search(source.text) is not None
 
 
+def is_open(value: Value) -> bool:
+    """Whether nothing says a value yet, or that it is "defined later by the tokenizer" (-1)."""
+    return value is UNKNOWN or (isinstance(value, int) and value == -1)
+
+
 def named_size(name: str, value: Value, *, of_letters: bool = False) -> Value:
-    """Return the usual size of a vocabulary where the name says that it is one and nothing says how large; else the value.
+    """Return the usual size of a vocabulary where the name of an open value says that it is one; else the value.
 
     ``of_letters``: the run's programs number characters.
     """
-    if value is not UNKNOWN and not (isinstance(value, int) and value == -1):  # "defined later by the tokenizer"
-        return value
     return (CHARACTERS if of_letters else WORDS) if _is_size(name) else value
 
 
@@ -54,17 +57,15 @@ def _is_size(name: str) -> bool:
     return len(name) < 64 and _SIZE.fullmatch(name) is not None
 
 
-def called_size(node: ast.Call, value: Value, *, of_letters: bool = False) -> Value:
-    """Return the same of a call: the length of what holds words (``len(tokenizer)``), or what tells it."""
-    if value is not UNKNOWN:
-        return value
+def called_size(node: ast.Call, *, of_letters: bool = False) -> Value:
+    """Return the same of a call that nothing is known of: the length of what holds words (``len(tokenizer)``), or what tells it."""
     if isinstance(node.func, ast.Attribute):
-        return named_size(node.func.attr, value, of_letters=of_letters)
+        return named_size(node.func.attr, UNKNOWN, of_letters=of_letters)
     is_length = isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1
     held = _last_name(node.args[0]) if is_length else ""
     if held and _LETTERS.fullmatch(held):
         return CHARACTERS
-    return (CHARACTERS if of_letters else WORDS) if held and _HOLDER.fullmatch(held) else value
+    return (CHARACTERS if of_letters else WORDS) if held and _HOLDER.fullmatch(held) else UNKNOWN
 
 
 def _last_name(node: ast.expr) -> str:
