@@ -76,7 +76,8 @@ def only_reads(source: Source, modules: frozenset[str]) -> bool:
 
 def stays_on_cpu(source: Source) -> bool:
     """Whether a program puts all on the CPU in so many words, and speaks of no other device."""
-    return _ON_CPU.search(source.text) is not None and _ON_ANY.search(source.text) is None
+    # Another device first: most programs of a GPU library name one in their first lines.
+    return _ON_ANY.search(source.text) is None and _ON_CPU.search(source.text) is not None
 
 
 @remembered

@@ -113,9 +113,16 @@ def dead_lines(source: Source, values: Mapping[str, str]) -> tuple[range, ...]:
     """Return the blocks of a program, as ranges of line numbers, that these options switch off."""
     if source.form is not Form.PYTHON or not values:
         return ()
+    verdicts = (decided(branch.condition, values) if branch.condition else None for branch in _branches(source))
+    missed = (decided(choice.condition, values) is False for choice in _choices(source))
+    return _dead_lines(source, tuple(verdicts), tuple(missed))
+
+
+@remembered
+def _dead_lines(source: Source, verdicts: tuple[bool | None, ...], missed: tuple[bool, ...]) -> tuple[range, ...]:
+    """Return the blocks that are switched off by how the conditions of a program's branches and choices are decided; runs differ in few."""
     branches = _branches(source)
-    verdicts = [decided(branch.condition, values) if branch.condition else None for branch in branches]
-    dead = _not_chosen(source, values)
+    dead = _not_chosen(source, missed)
     if verdicts.count(None) == len(verdicts):
         return (*dead, *dead_functions(source.text, dead))
     lines = source.text.split("\n")
@@ -148,12 +155,11 @@ def compared_blocks(source: Source) -> tuple[tuple[str, str, range], ...]:
     return tuple(found)
 
 
-def _not_chosen(source: Source, values: Mapping[str, str]) -> list[range]:
-    """Return the lines of expressions that are taken only on a condition that these options decide against."""
-    missed = [choice for choice in _choices(source) if decided(choice.condition, values) is False]
-    lines = source.text.split("\n") if missed else []
+def _not_chosen(source: Source, missed: tuple[bool, ...]) -> list[range]:
+    """Return the lines of expressions that are taken only on a condition that is decided against."""
+    lines = source.text.split("\n") if any(missed) else []
     found = []
-    for choice in missed:
+    for choice in itertools.compress(_choices(source), missed):
         first = last = choice.line + 1
         while first > max(1, last - MAX_BLOCK_LINES) and lines[first - 1].lstrip().startswith((")", "]", "}")):
             first -= 1  # the expression began above, where a line stands no deeper

@@ -14,7 +14,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloud_instances import instance_in
 from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_amounts import memory_phrases
-from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, find_card
+from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, find_card, may_name
 from gpu_lol_action.analysis.dstack_files import dstack_orders
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
@@ -116,8 +116,11 @@ def _of_file(source: Source) -> tuple[Finding, ...]:
     """Return what one file says: orders, else remarks, by line."""
     found: list[Finding] = []
     for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
+        is_prose = source.form is Form.NOTEBOOK and line.startswith(PROSE)
+        if not is_prose and not may_name(line):
+            continue
         where = Evidence(source.path, source.code.line_of_file(number) if source.code is not None else number)
-        if source.form is Form.NOTEBOOK and line.startswith(PROSE):
+        if is_prose:
             # What an author writes between the cells is the documentation of this very run.
             said = line.removeprefix(PROSE)
             found.extend(statements_of(said, "", where) if "|" not in said[:3] else ())

@@ -175,6 +175,8 @@ _OF_ALL_CARDS = regex(
 _ON_CARDS = regex(r"\bGPUs?\b|VRAM|\bvideo\b|\bHBM\b|\bcards?\b|显存|显卡|[ABH]\d{2,3}\b", re.IGNORECASE)
 _MEBIBYTES = regex(r"(?<![\w.,])(\d{1,3},\d{3}|\d{4,6})\s?(?:MiB|MB|M)(?![\w.])")
 ONE_CARD = 80
+# As every amount begins, whichever expression reads it: most sentences hold none, and are asked no more.
+_MAY_SAY = regex(r"\d\s?G", re.IGNORECASE)
 
 
 @record(frozen=True, slots=True)
@@ -191,6 +193,8 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
 
     None where it speaks of main memory or disks, or of no more than a card's size.
     """
+    if not _MAY_SAY.search(line):
+        return
     is_listed = bool(_ITEM.match(line)) and bool(_REQUIREMENTS.search(heading))
     is_answer = bool(_ASKED.search(heading))
     if _MAIN_MEMORY.search(line) and not _CARD_MEMORY.search(line):

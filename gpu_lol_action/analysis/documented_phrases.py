@@ -64,6 +64,7 @@ _HAD = regex(
     re.IGNORECASE,
 )
 CHARACTERS_BEFORE = 200
+_MAY_NAME = regex(r"\d|titan", re.IGNORECASE)
 # "a beefy GPU (RTX 3090 or higher)": the least that its author would take. A newer one is asked for of its generation.
 _LEAST_CARD = regex(
     rf"\b{_CARD}s?(?:\s\d{{2,3}}\s?GB)?(?:\s(?:GPUs?|cards?))?\s(?:or|and)\s(?:higher|better|above|larger|bigger|more powerful)\b",
@@ -132,8 +133,15 @@ def purpose(text: str) -> str:
     return "inference" if infers and not trains else ""
 
 
+def may_name(line: str) -> bool:
+    """Whether a line may name a card, a type of machine, or an amount: all have a number, but for the Titans."""
+    return _MAY_NAME.search(line) is not None
+
+
 def card_phrases(line: str) -> Iterator[CardPhrase]:
     """Yield the cards that a sentence names: those with a number, else the first one."""
+    if not may_name(line):
+        return
     line = _without_addresses(line)
     line = _LIKE_AN_H100.sub(r"\g<0> 80GB", line)
     is_run = bool(_USED.search(line)) and not _MEASURES.search(line)

@@ -37,9 +37,9 @@ def import_closure(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     for _ in range(STEPS):
         inner: dict[Source, frozenset[str] | None] = {}
         for source, names in level.items():
-            for item in _followed(source, names):
-                taken = _classes(item)
-                for target in targets_of(checkout, source, item):
+            for item, targets in _followed(checkout, source, names):
+                taken = _classes(item) if targets else None
+                for target in targets:
                     known = inner.get(target, taken)
                     inner[target] = None if taken is None or known is None else known | taken
         level = {source: names for source, names in inner.items() if source not in found}
@@ -72,8 +72,8 @@ def imported_over(checkout: Checkout, script: Source, counts: Callable[[Source, 
     for _ in range(STEPS):
         inner: set[Source] = set()
         for source in level:
-            for item in source.code.imports if source.code is not None else ():
-                inner.update(targets_of(checkout, source, item) if counts(source, item) else ())
+            for item, targets in _imported(checkout, source):
+                inner.update(targets if targets and counts(source, item) else ())
         level = sorted(inner - found, key=lambda source: source.path)
         found |= inner
     return frozenset(found)
@@ -85,8 +85,8 @@ def loaded_at_start(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     waiting = [script]
     while waiting and len(found) < MAX_CLOSURE:
         source = waiting.pop()
-        imports = source.code.imports if source.code is not None else ()
-        new = [target for item in imports if not item.is_optional for target in targets_of(checkout, source, item)]
+        imports = _imported(checkout, source)
+        new = [target for item, targets in imports if not item.is_optional for target in targets]
         waiting += [target for target in new if target not in found]
         found.update(dict.fromkeys(new))
     return tuple(found)
@@ -120,25 +120,32 @@ def _classes(item: Import) -> frozenset[str] | None:
     return names if names and all(name[:1].isupper() and "_" not in name for name in names) else None
 
 
-def _followed(source: Source, names: frozenset[str] | None) -> tuple[Import, ...]:
+def _followed(
+    checkout: Checkout, source: Source, names: frozenset[str] | None
+) -> tuple[tuple[Import, Sequence[Source]], ...]:
     """Return the imports of a file that count where only these of its classes are wanted; all where they are not found there."""
-    imports = source.code.imports if source.code is not None else ()
+    imports = _imported(checkout, source)
     if names is None or not source.path.endswith("/__init__.py"):
         return imports
-    given = [item for item in imports if names & frozenset(item.names)]
+    given = [pair for pair in imports if names & frozenset(pair[0].names)]
     top = source.path.removeprefix("src/").partition("/")[0]
-    own = [item for item in imports if item.module.startswith(".") or item.module.partition(".")[0] == top]
+    own = [item for item, _ in imports if item.module.startswith(".") or item.module.partition(".")[0] == top]
     lists = sum(_classes(item) is not None for item in own)
-    is_whole = names <= frozenset(name for item in given for name in item.names)
+    is_whole = names <= frozenset(name for item, _ in given for name in item.names)
     return tuple(given) if is_whole and lists >= LEAST_LISTED else imports
 
 
 @remembered
 def local_imports(checkout: Checkout, script: Source) -> tuple[Source, ...]:
     """Return the files of this checkout that a script imports directly."""
-    if script.code is None:
-        return ()
-    return tuple(dict.fromkeys(found for item in script.code.imports for found in targets_of(checkout, script, item)))
+    return tuple(dict.fromkeys(found for _, targets in _imported(checkout, script) for found in targets))
+
+
+@remembered
+def _imported(checkout: Checkout, source: Source) -> tuple[tuple[Import, Sequence[Source]], ...]:
+    """Return the imports of a file with the files of this checkout that each means: every closure that it is in asks for them."""
+    imports = source.code.imports if source.code is not None else ()
+    return tuple((item, targets_of(checkout, source, item)) for item in imports)
 
 
 def targets_of(checkout: Checkout, script: Source, item: Import) -> Sequence[Source]:

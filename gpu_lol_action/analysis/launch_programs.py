@@ -17,11 +17,12 @@ MAX_PROGRAMS = 200
 _STARTERS = ("subprocess", "os.system", "Popen", "execvp", "azure.ai.ml")
 _TRAINING_TOOLS = ("llamafactory-cli", "axolotl", "litgpt")
 _STARTED = (*SERVING_TOOLS, *COUNT_FLAGS, *_TRAINING_TOOLS)
-_FIRST = regex(
-    rf"(?:{'|'.join(sorted({*_STARTED} - {'tune'}))})\b|python3?\s+-m\s+(?:{'|'.join(map(re.escape, SERVERS))})"
-)
-
-
+_TOOLS = "|".join(sorted({*_STARTED} - {"tune"}))
+_FIRST = regex(rf"(?:{_TOOLS})\b|python3?\s+-m\s+(?:{'|'.join(map(re.escape, SERVERS))})")
+# How a literal begins that may be such a command, or the first word of a list: also on the line behind `"""\`. `"accelerate>=1.0"` is
+# a package.
+_WRITTEN = regex(rf"[\"'](?:\\\n)?(?:{_TOOLS})\b(?![ ]?[=<>~!]=)")
+_PYTHON_WRITTEN = regex(r"[\"'](?:\\\n)?python3?\b")
 # A job's command, as far as it is written out: `command=("torchrun train.py" + …)`.
 _SUBMITTED = regex(r"\bcommand[ ]{0,2}=[ ]{0,2}\(?\s{0,80}f?\"([a-z][\w-]{1,30} [^\"\n\\]{1,600})")
 
@@ -35,7 +36,7 @@ def started_lines(source: Source) -> Iterator[tuple[int, str]]:
     """Yield the commands that a program starts, as lines of a shell with the line where they stand; at most ten."""
     if source.code is None or not any(source.mentions(word) for word in _STARTERS):
         return
-    if not any(source.mentions(tool) for tool in _STARTED):
+    if not any(source.mentions(tool) for tool in _STARTED) or not _may_start(source.text):
         return
     code, count = source.code, 0
     for value, line in _values(code):
@@ -48,6 +49,13 @@ def started_lines(source: Source) -> Iterator[tuple[int, str]]:
     written = _SUBMITTED.search(source.text) if not count and submits_job(source) else None
     if written is not None and _FIRST.match(written[1]):
         yield source.text.count("\n", 0, written.start(1)) + 1, written[1]
+
+
+def _may_start(text: str) -> bool:
+    """Whether a literal of a program may begin such a command: a look at its text, before it is parsed for all its values."""
+    if _WRITTEN.search(text):
+        return True
+    return _PYTHON_WRITTEN.search(text) is not None and any(server in text for server in SERVERS)
 
 
 def _values(code: PythonCode) -> Iterator[tuple[Value, int]]:

@@ -26,6 +26,7 @@ _LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "CrossEnc
                       "LanguageModelingModel", "RetrievalModel", "from_model_id", "HuggingFaceLLM"})  # fmt: skip
 _FILE_LOADERS = ("load", "load_file", "safe_open")
 _WEIGHT_FILES = (".pth", ".pt", ".bin", ".safetensors", ".ckpt")
+_SIZED = regex(r"\d[bB](?![a-z])")
 _DENOISERS = frozenset({"transformer", "unet"})
 MAX_PATH = 300
 SHORTEST_CLASS = 3
@@ -106,7 +107,9 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
     # Of these owners a constructor may have any name (`models.resnet50`); elsewhere only loaders are looked at.
     is_named = source.mentions("models.") or source.mentions("timm.")
     is_any = is_named and any(owned.search(source.text) for owned in _OWNED)
-    for call in source.code.calls if is_any else source.code.calls_named(*sorted(_LOADERS), *_FILE_LOADERS):
+    # Most programs load something from some file, and few from a folder that is named for a model: the rest need not be parsed.
+    loaders = (*sorted(_LOADERS), *(_FILE_LOADERS if _may_name_a_folder(source) else ()))
+    for call in source.code.calls if is_any else source.code.calls_named(*loaders):
         if call.last in _FILE_LOADERS:
             found += [(name, call.last, call.line, False) for name in _of_folder(call)]
             continue
@@ -146,8 +149,13 @@ def _of_folder(call: Call) -> list[str]:
     )  # a literal: what an option starts with is a place to fill in
     if text is None or not text.endswith(_WEIGHT_FILES) or len(text) > MAX_PATH:
         return []
-    folders = [part for part in text.split("/")[:-1] if re.search(r"\d[bB](?![a-z])", part)]
+    folders = [part for part in text.split("/")[:-1] if _SIZED.search(part)]
     return [part for part in folders[-1:] if find_model(part) is not None]
+
+
+def _may_name_a_folder(source: Source) -> bool:
+    """Whether a program's text has what each folder of weights has that ``_of_folder`` takes: a file's ending, and a size."""
+    return any(source.mentions(ending) for ending in _WEIGHT_FILES) and _SIZED.search(source.text) is not None
 
 
 def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import json
 import re
 from collections.abc import Iterator
@@ -48,10 +47,10 @@ def read_notebook(text: str) -> tuple[str, tuple[int, ...]] | str:
     except (ValueError, RecursionError):
         return BROKEN
     cells = document.get("cells", []) if isinstance(document, dict) else []
-    starts = [0, *(match.end() for match in re.finditer("\n", text))]
     code: list[str] = []
     lines: list[int] = []
-    position = misses = 0
+    position = misses = counted = 0
+    number = 1
     for line, written in _lines(cells):
         needle = json.dumps(written, ensure_ascii=False)[1:-1]
         # Cells follow each other in the file. Those that are written otherwise (`\\u005a`) are looked for in vain, each of
@@ -59,13 +58,16 @@ def read_notebook(text: str) -> tuple[str, tuple[int, ...]] | str:
         end = len(text) if misses < MAX_MISSES else position + REACH
         found = text.find(needle, position, end) if needle else position
         misses += found < 0
+        place = found if found >= 0 else position
         position = position if found < 0 else found + len(needle)
+        number += text.count("\n", counted, place)
+        counted = place
         code.append(line)
-        lines.append(bisect.bisect_right(starts, found if found >= 0 else position))
+        lines.append(number)
     asked = _asked_of_colab(document)
     if asked is not None:
         code.append(f"{ON_COLAB}{asked}")
-        lines.append(bisect.bisect_right(starts, max(text.rfind('"accelerator"'), 0)))
+        lines.append(text.count("\n", 0, max(text.rfind('"accelerator"'), 0)) + 1)
     return "\n".join(code), tuple(lines)
 
 

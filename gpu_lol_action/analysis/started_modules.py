@@ -10,7 +10,7 @@ import itertools
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.import_graph import import_closure, module_source
-from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.patterns import regex
 
 _STARTED = regex(r"[\"']-m[\"']\s{0,3},\s{0,60}[\"']([A-Za-z_]\w{0,40}(?:\.\w{1,60}){1,8})[\"']")
@@ -20,12 +20,11 @@ MAX_MODULES = 4
 
 def started_modules(checkout: Checkout, program: Source) -> tuple[Source, ...]:
     """Return the first modules of the checkout that a program, or what it imports, starts, in the order in which they are named."""
-    if not _naming(checkout):
-        return ()
     loaded = dict.fromkeys((program, *import_closure(checkout, program)))
-    if not any(source.mentions(word) for source in loaded for word in _HANDS_OVER):
+    naming = [source for source in loaded if _may_name(source)]
+    if not naming or not any(source.mentions(word) for source in loaded for word in _HANDS_OVER):
         return ()
-    named = (found[1] for source in loaded if source in _naming(checkout) for found in _STARTED.finditer(source.text))
+    named = (found[1] for source in naming for found in _STARTED.finditer(source.text))
     found = (module_source(checkout, name) for name in dict.fromkeys(named))
     return tuple(
         itertools.islice((source for source in found if source is not None and source not in loaded), MAX_MODULES)
@@ -33,8 +32,7 @@ def started_modules(checkout: Checkout, program: Source) -> tuple[Source, ...]:
 
 
 @remembered
-def _naming(checkout: Checkout) -> frozenset[Source]:
-    """Return the programs that name a module to start."""
-    # Two plain words first: the expression stops at every quotation mark.
-    naming = (s for s in checkout.of(Form.PYTHON) if s.mentions('"-m"') or s.mentions("'-m'"))
-    return frozenset(source for source in naming if _STARTED.search(source.text) is not None)
+def _may_name(source: Source) -> bool:
+    """Whether a program may name a module to start: two plain words, for the expression stops at every quotation mark."""
+    is_program = source.form is Form.PYTHON and source.role is Role.WORKLOAD
+    return is_program and (source.mentions('"-m"') or source.mentions("'-m'"))

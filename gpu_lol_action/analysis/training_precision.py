@@ -35,14 +35,14 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         return engine
     for confidence, settings in scope.tiers:
         for setting in settings:
-            if _is_for_samples(run, setting):
-                continue
             # `dtype` is also what arrays of tokens are given: only a float says how the model computes.
             kind = (
                 _kind_of_number(setting.text) if setting.key in _PRECISION and _is_models(setting, confidence) else None
             )
             # `autocast(dtype=torch.float32)` keeps a few steps exact amid a model of 16 bit.
-            if kind is not None and not (kind == "fp32" and setting.path.startswith("autocast.")):
+            if kind is None or (kind == "fp32" and setting.path.startswith("autocast.")):
+                continue
+            if not _is_for_samples(run, setting):
                 why = f"`{setting.key}` is {setting.text}"
                 return Finding("training.precision", kind, why, confidence, setting.evidence)
     if (policy := _fsdps(scope)) is not None:

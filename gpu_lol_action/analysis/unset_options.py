@@ -28,6 +28,7 @@ _SETS_ALL = regex(
     r"\.set_defaults\(|\bsetattr\((?:self\.)?(?:args|opts?|FLAGS|hparams|cfg|config)\b|namespace\s*=|"
     r"(?:__dict__|\bvars\([\w.]{1,40}\))(?:\.update\(|\[[^\]\n]{1,60}\]\s*=(?!=)|\s*=(?!=))"
 )
+_WORDS_OF_ALL = ("set_defaults", "setattr", "namespace", "__dict__", "vars(")
 _SETS = regex(r"\.([A-Za-z_]\w{0,60})[ \t]*=(?!=)")
 
 
@@ -50,7 +51,8 @@ def _assigned(source: Source) -> frozenset[str]:
 
 @remembered
 def _sets_all(source: Source) -> bool:
-    return _SETS_ALL.search(source.text) is not None
+    # Plain words first: the expression could begin at most signs, and few programs have any of them.
+    return any(map(source.mentions, _WORDS_OF_ALL)) and _SETS_ALL.search(source.text) is not None
 
 
 def unset_options(sources: Iterable[Source]) -> frozenset[str]:

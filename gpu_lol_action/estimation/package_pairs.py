@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.read_requirements import read_requirement
 from gpu_lol_action.estimation.torch_releases import parse_version, torch_releases
 
@@ -37,6 +38,8 @@ NEEDS_COMPILER = frozenset({
     "mamba", "colossalai", "rwkv", "raymarching", "nerfacc", "kaolin", "sparseconvnet", "chamferdist", "ms-deform-attn",
 })  # fmt: skip
 
+_NAME = regex(r"[ \t]*([A-Za-z0-9][A-Za-z0-9._-]*)")
+
 
 def xformers_for(version: str, torch: str) -> str:
     """Return the newest xformers that is built for a PyTorch where the one that is pinned is for another; empty where it fits."""
@@ -49,8 +52,12 @@ def xformers_for(version: str, torch: str) -> str:
 def specifier_of(requirements: Sequence[str], *names: str) -> str | None:
     """Return the version part of the first of these packages; empty for any version, None where none is named."""
     for text in requirements:
+        # Read as a requirement only where it begins as one of them: each list is asked for a dozen packages, of each run.
+        name = _NAME.match(text)
+        if name is None or re.sub(r"[-_.]+", "-", name[1]).lower() not in names:
+            continue
         read = read_requirement(text)
-        if read is not None and re.sub(r"[-_.]+", "-", read.name).lower() in names:
+        if read is not None:
             return str(read.specifier)
     return None
 
