@@ -76,8 +76,10 @@ def only_reads(source: Source, modules: frozenset[str]) -> bool:
 
 def stays_on_cpu(source: Source) -> bool:
     """Whether a program puts all on the CPU in so many words, and speaks of no other device."""
-    # Another device first: most programs of a GPU library name one in their first lines.
-    return _ON_ANY.search(source.text) is None and _ON_CPU.search(source.text) is not None
+    # The commonest names of another device first: most programs of a GPU library have one in their first lines.
+    if "cuda" in source.text or "gpu" in source.text:
+        return False
+    return _ON_CPU.search(source.text) is not None and _ON_ANY.search(source.text) is None
 
 
 @remembered

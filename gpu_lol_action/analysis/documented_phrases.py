@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import field
@@ -125,6 +126,7 @@ def is_quantized(text: str) -> bool:
     return bool(_QUANTIZED.search(text)) and not _NOT_QUANTIZED.search(text)
 
 
+@functools.lru_cache(maxsize=256)  # a heading is asked about for each line below it
 def purpose(text: str) -> str:
     """Return ``training`` or ``inference`` where a sentence or heading speaks of one of them only, else an empty text."""
     trains, infers = _TRAINING.search(text), _INFERENCE.search(text)

@@ -153,11 +153,13 @@ def block_meant(text: str, numbers: range, code: Sequence[range]) -> range | Non
 
     ``numbers`` are the paragraph's lines, ``code`` the blocks of its document.
     """
-    above, below = _ABOVE.search(text), _BELOW.search(text) or _LEADS_IN.search(text)
-    if not (above or below) or any(numbers.start in block for block in code):
-        return None
     before = [block for block in code if 0 < numbers.start - block.stop <= LINES_BETWEEN]
     behind = [block for block in code if 0 < block.start - numbers.stop <= LINES_BETWEEN]
+    if not (before or behind) or any(numbers.start in block for block in code):
+        return None
+    above, below = _ABOVE.search(text), _BELOW.search(text) or _LEADS_IN.search(text)
+    if not (above or below):
+        return None
     if not (before and behind):
         return before[-1] if before else behind[0] if behind else None
     is_behind = below is not None or behind[0].start - numbers.stop < numbers.start - before[-1].stop

@@ -22,9 +22,9 @@ MAX_MODULES = 40
 MAX_LINES_ABOVE = 300
 _MODEL = r"(?:self\.)?(?:\w{1,20}_)?(?:llm|lm|llama|lang(?:uage)?_?(?:model|encoder)|opt|gpt|t5|vicuna)(?:_model)?(?:\.model)?"
 _FROZEN = regex(
-    rf"\bfor\s+\w+(?:\s*,\s*\w+)?\s+in\s+{_MODEL}\.(?:named_)?parameters\(\)\s*:\s*(?:#[^\n]{{0,200}})?\s*\w+\.requires_grad\s*=\s*False"
-    rf"|(?<![\w.]){_MODEL}\.requires_grad_\(False\)"
+    rf"for(?<!\wfor)\s+\w+(?:\s*,\s*\w+)?\s+in\s+{_MODEL}\.(?:named_)?parameters\(\)\s*:\s*(?:#[^\n]{{0,200}})?\s*\w+\.requires_grad\s*=\s*False"
 )
+_FROZEN_AT_ONCE = regex(rf"(?<![\w.]){_MODEL}\.requires_grad_\(False\)")
 # The whole model, and right behind it the parts that are trained.
 _ALL_BUT_PARTS = regex(
     r"(?<![\w.])(\w{0,20}model)\.requires_grad_\(False\)(?:[^\n]{0,200}\n){1,12}?\s*\1\.[\w.]{1,60}\.requires_grad_\(True\)"
@@ -80,8 +80,11 @@ def frozen_language_model(checkout: Checkout, run: Run, scope: Scope) -> Finding
 def _freezing_lines(source: Source) -> tuple[int, ...]:
     """Return where a program freezes a language model: the same for every run that comes by."""
     text = source.text
-    starts = [found.start() for found in _FROZEN.finditer(text)] if "parameters()" in text or _WHOLE in text else []
-    starts += [found.start() for found in _ALL_BUT_PARTS.finditer(text)] if _WHOLE in text else []
+    starts = [found.start() for found in _FROZEN.finditer(text)] if "parameters()" in text else []
+    if _WHOLE in text:
+        starts += [found.start() for found in _FROZEN_AT_ONCE.finditer(text)]
+        starts.sort()
+        starts += [found.start() for found in _ALL_BUT_PARTS.finditer(text)]
     return tuple(text.count("\n", 0, start) + 1 for start in starts)
 
 

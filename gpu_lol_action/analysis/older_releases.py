@@ -25,8 +25,8 @@ _OPEN = regex(
 )
 # NumPy's `np.bool` is back since 2.0. Each: the package, a word for a first look, what was taken out, the first release without it.
 _GONE: tuple[tuple[str, str, re.Pattern[str], tuple[int, int]], ...] = (
-    ("numpy", "np.", regex(r"\bnp\.(?:float|int|object|complex)\b(?!_)(?=[\s),\]:;.])(?!\.\w)"), (1, 24)),
-    ("numpy", "np.", regex(r"\bnp\.(?:Inf|Infinity|NaN|NINF|PINF|infty|float_|complex_|unicode_|string_|product|cumproduct|sometrue|alltrue|asfarray|find_common_type)\b"), (2, 0)),
+    ("numpy", "np.", regex(r"np\.(?<!\wnp\.)(?:float|int|object|complex)\b(?!_)(?=[\s),\]:;.])(?!\.\w)"), (1, 24)),
+    ("numpy", "np.", regex(r"np\.(?<!\wnp\.)(?:Inf|Infinity|NaN|NINF|PINF|infty|float_|complex_|unicode_|string_|product|cumproduct|sometrue|alltrue|asfarray|find_common_type)\b"), (2, 0)),
     ("openai", "openai.", regex(r"\bopenai\.(?:ChatCompletion|Completion|Embedding|Moderation|Image)\.a?create\b"), (1, 0)),
     ("pillow", "ANTIALIAS", regex(r"\bImage\.ANTIALIAS\b"), (10, 0)),
     ("moviepy", "moviepy.editor", regex(r"(?m)^(?:from|import) moviepy\.editor\b"), (2, 0)),

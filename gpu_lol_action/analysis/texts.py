@@ -51,6 +51,8 @@ def is_fence(line: str, *, is_code: bool = False) -> bool:
 
     What goes on behind its marks ends nothing (CommonMark): where an author forgot to end a block, the next one's first line is its text.
     """
+    if "```" not in line and "~~~" not in line:
+        return False
     found = _FENCE.match(line)
     return found is not None and not (is_code and line.strip().strip("`~"))
 

@@ -30,7 +30,7 @@ _DRAWN = regex(
 )
 # `max(len(item) + 1 for item in batch)`: what functions that put a batch together begin with.
 _LONGEST = regex(
-    r"\bmax\(\s{0,20}[(\[]?\s{0,20}len\([^()\n]{1,60}\)[^()\n]{0,12}?\s{1,20}for\s{1,20}\w{1,60}(?:,\s{0,5}\w{1,60})?\s{1,20}in\s{1,20}"
+    r"max\((?<!\wmax\()\s{0,20}[(\[]?\s{0,20}len\([^()\n]{1,60}\)[^()\n]{0,12}?\s{1,20}for\s{1,20}\w{1,60}(?:,\s{0,5}\w{1,60})?\s{1,20}in\s{1,20}"
     r"(?:\w{0,20}batch|samples|examples|features|instances|sequences|self\.\w{0,20}(?:texts|tokens|ids|sentences))\b"
 )
 _TOP = regex(r"(?m)^(?:class|def)[ \t]{1,4}(\w{1,80})")

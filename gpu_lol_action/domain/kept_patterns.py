@@ -40,6 +40,11 @@ def compiled(pattern: str, flags: int) -> re.Pattern[str]:
     return made
 
 
+def has(pattern: str, flags: int) -> bool:
+    """Whether an expression's code is kept."""
+    return (pattern, flags) in _kept()
+
+
 def keep() -> None:
     """Write down what was compiled since; nothing where Python is told to write no compiled code, or may not write there."""
     place = _place()

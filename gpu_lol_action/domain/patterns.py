@@ -18,8 +18,14 @@ from gpu_lol_action.domain.tables import table_text
 
 _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split")
 _REPLACING = ("sub", "subn")
+LONG_TEXT = 2_000
+"""Characters from which looking for words is always sooner done than matching: a file, not a line."""
 MAX_FRUITLESS = 100
-"""Texts that are looked through for words before the expression is compiled all the same: of many, it is the faster look."""
+"""Shorter texts that are looked through for words before the expression is compiled all the same: of many, it is the faster look."""
+
+
+_RARE = ("\u0130", "\u0131", "\u017f")
+"""Dotted and dotless i, long s: to an expression that ignores case they are an i or an s, which making them small does not show."""
 
 
 class _Late:
@@ -40,35 +46,52 @@ class _Late:
 
     def compiled(self) -> re.Pattern[str]:
         """Return the compiled expression, whose methods this one has from now on."""
-        compiled = kept_patterns.compiled(self.pattern, int(self.given_flags))
+        compiled = self.made()
         for method in _METHODS:
             setattr(self, method, getattr(compiled, method))
         return compiled
 
+    def made(self) -> re.Pattern[str]:
+        """Return the compiled expression."""
+        return kept_patterns.compiled(self.pattern, int(self.given_flags))
+
 
 class _Asked:
-    """A method of an expression, which answers by itself while no text holds any of the expression's words."""
+    """A method of an expression, which answers by itself where a text holds none of the expression's words.
+
+    Of whole files always; of a line only while the expression is not compiled, which is soon done where its code is kept.
+    """
 
     def __init__(self, late: _Late, name: str, words: tuple[str, ...]) -> None:
         self.late = late
         self.name = name
         self.words = words
-        self.fruitless = 0
+        self.fruitless = MAX_FRUITLESS if kept_patterns.has(late.pattern, int(late.given_flags)) else 0
+        self.of_long: Any = None
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         text = given[self.name in _REPLACING] if len(given) > (self.name in _REPLACING) else None
-        if isinstance(text, str) and self.fruitless < MAX_FRUITLESS and not self._may_match(text):
-            self.fruitless += 1
+        is_long = isinstance(text, str) and len(text) >= LONG_TEXT
+        if isinstance(text, str) and (is_long or self.fruitless < MAX_FRUITLESS) and not self._may_match(text):
+            self.fruitless += not is_long
             return _nothing_found(self.name, text)
+        if is_long:
+            self.of_long = self.of_long or getattr(self.late.made(), self.name)
+            return self.of_long(*given, **named)
         method = getattr(self.late, self.name)
         return getattr(self.late.compiled() if method is self else self.late, self.name)(*given, **named)
 
     def _may_match(self, text: str) -> bool:
         if self.late.given_flags & re.IGNORECASE:
-            if not text.isascii():
-                return True  # letters have more relatives than one, outside of these
-            text = text.lower()
+            if not text.isascii() and any(letter in text for letter in _RARE):
+                return True
+            text = _small(text) if len(text) >= LONG_TEXT else text.lower()
         return any(word in text for word in self.words)
+
+
+@functools.lru_cache(maxsize=2)  # one file is asked by many expressions in turn
+def _small(text: str) -> str:
+    return text.lower()
 
 
 def _nothing_found(method: str, text: str) -> Any:

@@ -4,10 +4,12 @@ import gc
 import importlib
 import pkgutil
 import re
+from typing import cast
 
 import pytest
 
 from gpu_lol_action import analysis, estimation
+from gpu_lol_action.domain import patterns
 from gpu_lol_action.domain.patterns import regex
 
 WORD = r"(?P<letters>[a-z]+)(\d)"
@@ -60,3 +62,37 @@ def test_every_pattern_of_the_analyzer_compiles() -> None:
     patterns = [each for each in gc.get_objects() if type(each) is kind and each.pattern != "("]
     assert len(patterns) > 400
     assert all(each.groups >= 0 for each in patterns)
+
+
+@pytest.mark.parametrize("size", [0, 5_000])
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("needs MEMORY of 7", True),
+        ("Küche: memory OF 7", True),
+        ("\u212aelvin", False),
+        ("nichts, ganz großes Nichts", False),
+        ("memory", False),
+    ],
+)
+def test_a_file_and_a_line_are_answered_alike(size: int, text: str, is_found: bool) -> None:
+    late = regex(r"\bmemory of (\d+)", re.IGNORECASE)
+    setattr(late, "search", _asked(late, ("memory of ",)))  # noqa: B010 as the table of words makes it
+    for _ in range(3):
+        found = late.search(" x" * size + f" {text}")
+        assert (found is not None and found[1] == "7") == is_found
+
+
+@pytest.mark.parametrize("letter", ["\u0130", "\u0131", "\u017f", "\u212a"])
+def test_a_text_of_letters_with_rare_relatives_is_no_text_without_a_word(letter: str) -> None:
+    """To an expression that ignores case, these are an i, an i, an s and a k."""
+    plain = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"}[letter]
+    assert re.search(f"a{plain}b", f"A{letter}B", re.IGNORECASE)
+    for size in (0, 5_000):
+        late = regex(f"a{plain}b", re.IGNORECASE)
+        setattr(late, "search", _asked(late, (f"a{plain}b",)))  # noqa: B010 as the table of words makes it
+        assert late.search(" x" * size + f"A{letter}B")
+
+
+def _asked(late: re.Pattern[str], words: tuple[str, ...]) -> patterns._Asked:
+    return patterns._Asked(cast("patterns._Late", late), "search", words)
