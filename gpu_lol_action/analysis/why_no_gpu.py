@@ -19,9 +19,10 @@ from gpu_lol_action.analysis.cpu_bound import (
 from gpu_lol_action.analysis.device_use import touches_a_device
 from gpu_lol_action.analysis.done_on_cores import done_on_cores
 from gpu_lol_action.analysis.entry_points import Run
-from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES, OF_KERNELS
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.listed_machines import listed_without_gpu
+from gpu_lol_action.analysis.made_for_cards import made_for_cards
 from gpu_lol_action.analysis.model_cards import is_model_card
 from gpu_lol_action.analysis.moved_to_card import code_need, moved_at
 from gpu_lol_action.analysis.native_programs import native_need
@@ -47,7 +48,7 @@ def why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return told
     # Of a program that is not here nobody can say that it stays on the CPU.
     is_away = run is not None and run.script is None and run.behavior is Behavior.TRAINS
-    if not is_away and not touches_a_device(checkout):
+    if not is_away and not touches_a_device(checkout) and made_for_cards(checkout) is None:
         return "no program names a device or a GPU's share of the work: everything stays on the CPU"
     return None
 
@@ -140,7 +141,9 @@ def _imports_none(checkout: Checkout) -> bool:
         return False
     # A framework computes embeddings with it, and asks for no import; what is compiled here asks for none either.
     listed = {package_name(item.requirement) for item in declared_packages(checkout)} & GPU_PACKAGES
-    if listed & EMBEDDERS or any(tells(checkout) is not None for tells in (native_need, container_need, code_need)):
+    if listed & (EMBEDDERS | OF_KERNELS) or any(
+        tells(checkout) is not None for tells in (native_need, container_need, code_need, made_for_cards)
+    ):
         return False
     return not any(command.is_tool or command.is_launcher for command in launch_commands(checkout))
 
