@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpu_lol_action.analysis.behavior import Behavior
-from gpu_lol_action.analysis.beside_hosted import only_embeds
+from gpu_lol_action.analysis.beside_hosted import only_embeds, starts_clients
 from gpu_lol_action.analysis.card_numbers import starts_below_zero, switched_off_in
 from gpu_lol_action.analysis.card_switch import leaves_card_off
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -55,6 +55,8 @@ def why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
 
 def _of_hosted_models(checkout: Checkout, run: Run | None) -> str | None:
     """Return that somebody else computes."""
+    if run is not None and starts_clients(checkout, run):
+        return "what the README starts asks models that a company hosts, and reaches nothing that computes itself"
     if asks_hosted_model(checkout, run):
         return "commands name models that a company hosts, and a document asks for its key"
     if (run is None or run.command is None) and is_collection_of_clients(checkout):
