@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.cpu_bound import CLIENT_PACKAGES, EMBEDDERS, has_cl
 from gpu_lol_action.analysis.entry_points import Run, documented_runs
 from gpu_lol_action.analysis.gpu_libraries import BROUGHT, GPU_MODULES, GPU_PACKAGES
 from gpu_lol_action.analysis.import_graph import loaded_at_start
+from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.ray_orders import orders_a_card
@@ -73,6 +74,22 @@ def only_offers(checkout: Checkout, run: Run) -> bool:
         return False
     loaded = loaded_at_start(checkout, script)
     return any(map(is_client, loaded)) and not any(map(top_level_gpu_import, loaded))
+
+
+def starts_clients(checkout: Checkout, run: Run) -> bool:
+    """Whether the root's README starts programs of the root, all of which ask hosted models, and the run is only told of further down.
+
+    Such a project carries others in its folders, with which its answers are judged: their READMEs tell how they were trained.
+    """
+    if run.command is None or "/" not in run.command.said.path:
+        return False
+    told = [command for command in launch_commands(checkout) if _README.fullmatch(command.evidence.path)]
+    found = [checkout.find(command.target.removeprefix("./")) for command in told]
+    started = {source for source in found if source is not None and source.form is Form.PYTHON and not source.folder}
+    loaded = [loaded_at_start(checkout, source) for source in started]
+    return bool(loaded) and all(
+        any(map(is_client, each)) and not any(map(top_level_gpu_import, each)) for each in loaded
+    )
 
 
 def _told(checkout: Checkout, run: Run) -> Source | None:

@@ -45,14 +45,16 @@ _KEY = regex(r"\b(?:OPENAI|ANTHROPIC|CLAUDE|GEMINI|GOOGLE|AZURE_OPENAI|COHERE|GR
 _GPU = regex(r"\b(?:VRAM|GPUs?|CUDA)\b")
 _CLIENTS = frozenset({"openai", "anthropic", "google.generativeai", "google.genai", "cohere", "groq", "mistralai", "litellm",
                       "langchain_openai", "langchain_anthropic", "langchain_google_genai", "langchain_groq", "langchain_cohere",
+                      "together", "vertexai", "google.adk", "google.cloud.aiplatform", "langchain_google_vertexai", "langchain_together",
                       "llama_index.llms.openai", "agno", "crewai", "pydantic_ai", "openai_agents"})  # fmt: skip
 CLIENT_PACKAGES = frozenset({"openai", "anthropic", "google-generativeai", "google-genai", "cohere", "groq", "mistralai", "litellm",
-                             "langchain-openai", "langchain-anthropic", "langchain-google-genai", "langchain-groq", "langchain-cohere"})  # fmt: skip
+                             "together", "langchain-openai", "langchain-anthropic", "langchain-google-genai", "langchain-groq", "langchain-cohere"})  # fmt: skip
 _CLASSICAL = frozenset({"sklearn", "xgboost", "lightgbm", "catboost", "statsmodels", "imblearn", "feature_engine"})
 _ON_A_CARD = regex(r"\bcuda\b|\bGPUs?\b|\.to\(device", re.IGNORECASE)
 EMBEDDERS = frozenset({"sentence-transformers", "sentence_transformers"})
 MOST_OWN = 0.15  # of a collection's programs those that compute something themselves
 LEAST_CLIENTS = 0.5
+LEAST_APPLICATIONS, MOST_BESIDE = 0.25, 0.05
 LEAST_PROGRAMS = 10
 
 
@@ -118,8 +120,12 @@ def is_collection_of_clients(checkout: Checkout) -> bool:
     programs = [source for source in every if source.code is not None and source.code.imports]
     computing = sum(map(_computes, programs))
     clients = sum(is_client(source) for source in programs)
-    is_enough = len(programs) >= LEAST_PROGRAMS and clients >= LEAST_CLIENTS * len(programs)
-    return is_enough and computing <= MOST_OWN * len(programs)
+    if len(programs) < LEAST_PROGRAMS or computing > MOST_OWN * len(programs):
+        return False
+    # Applications of several modules each ask in one of these: there the clients outnumber by far what computes.
+    return clients >= LEAST_CLIENTS * len(programs) or (
+        clients >= LEAST_APPLICATIONS * len(programs) and computing <= MOST_BESIDE * clients
+    )
 
 
 @remembered

@@ -12,9 +12,11 @@ from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.small_worlds import lives_in_small_worlds
+from gpu_lol_action.analysis.untold_programs import SHY
 from gpu_lol_action.domain.patterns import regex
 
-_DEVICE = regex(r"cuda|device|gpu|accelerator|\.to\(", re.IGNORECASE)
+# A program may ask whether a tensor is on a card without putting any there, and a browser has devices of its own.
+_DEVICE = regex(r"(?<!\bis_)(?<!\.is_)cuda|(?<!media)device|gpu|accelerator|\.to\(", re.IGNORECASE)
 _BUILT_FOR_CPU = "+cpu"
 _OF_TENSORFLOW = frozenset({"tensorflow", "keras", "tf_keras", "tensorflow_hub", "tensorflow_probability"})
 _PLAIN = _OF_TENSORFLOW | {
@@ -62,7 +64,7 @@ def touches_a_device(checkout: Checkout) -> bool:
         if found & built_for_cpu:
             stays, found = True, found - built_for_cpu
         used |= found
-        if used - {"torch", "torchvision"}:
+        if used - SHY:
             return True
     if stays and not used and not any(c.is_tool or c.is_launcher for c in launch_commands(checkout)):
         return False  # somebody else's runtime computes, on the CPU unless it is asked otherwise

@@ -21,6 +21,10 @@ _DENIES = regex(
     r"|\b(?:a |the )?CPU (?:is|are|will be) (?:enough|sufficient|all you need)\b|\bCPUs? (?:suffices?|only is sufficient)\b",
     re.IGNORECASE,
 )
+_ALL_ON_CORES = regex(
+    r"\b(?:all|every|the) computations? (?:is|are|will be|runs?) (?:performed |done |executed |run |carried out )?on (?:the |a )?CPUs?\b",
+    re.IGNORECASE,
+)
 _TRAINS = regex(r"\btrain", re.IGNORECASE)
 # What is done there because nothing better is at hand, or beside the work.
 _ASIDE = regex(
@@ -51,6 +55,23 @@ def done_on_cores(checkout: Checkout, *, is_training: bool) -> Evidence | None:
             return None
         found = found or (Evidence(readme.path, promised[0]) if promised else None)
     return found
+
+
+def all_on_cores(checkout: Checkout) -> Evidence | None:
+    """Return where a README at the root says that all computations are done on the CPU, whatever an experiment beside them does."""
+    for readme in root_readmes(checkout):
+        if readme.mentions("CPU") and (said := _ALL_ON_CORES.search(readme.text)) is not None:
+            return Evidence(readme.path, readme.text.count("\n", 0, said.start()) + 1)
+    return None
+
+
+def denies_need(checkout: Checkout) -> Evidence | None:
+    """Return where a README at the root says in so many words that no GPU is needed, whatever else one would speed up."""
+    for readme in root_readmes(checkout):
+        for number, line in enumerate(readme.text.split("\n")[:LINES_OF_README], 1):
+            if "GPU" in line and _DENIES.search(line.replace("*", "")) is not None:
+                return Evidence(readme.path, number)
+    return None
 
 
 def _is_promise(line: str, *, is_training: bool) -> bool:

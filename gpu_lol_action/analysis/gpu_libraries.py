@@ -26,11 +26,14 @@ GPU_MODULES = frozenset({
 })  # fmt: skip
 """Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here."""
 
+OF_KERNELS = frozenset({"triton", "tilelang", "cuda-python", "nvidia-cutlass-dsl", "warp-lang"})
+"""Packages in which kernels for a card are written."""
+
 GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
     "openai-whisper", "tensorflow-gpu", "pytorch-lightning", "pytorch", "fairscale", "flash-attn", "auto-gptq", "autoawq",
     "jaxlib", "nemo-toolkit", "torch-geometric", "paddlepaddle-gpu", "llama-cpp-python", "open-clip-torch", "cupy-cuda12x",
     "deepspeed-mii", "sentence-transformers", "faster-whisper", "stable-baselines3", "mamba-ssm", "segment-anything", "ms-swift",
-}  # fmt: skip
+} | OF_KERNELS  # fmt: skip
 
 # Parts of a library that need another one: Ray's on language models are vLLM's, ModelScope's pipelines run PyTorch's models, ART's
 # local backend trains with Unsloth.

@@ -38,7 +38,7 @@ def code_need(checkout: Checkout) -> Finding | None:
             why = f"`{source.name}` puts its work on a card"
             return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
     for source in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))[:MAX_DOCUMENTS]:
-        if (line := _moved_in_block(source)) is not None:
+        if (line := moved_in_block(source)) is not None:
             why = f"the code in `{source.name}` puts its work on a card"
             return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
     for source in checkout.of(Form.SHELL):
@@ -70,7 +70,8 @@ def moved_at(source: Source) -> int | None:
     return None
 
 
-def _moved_in_block(source: Source) -> int | None:
+def moved_in_block(source: Source) -> int | None:
+    """Return the first line of a document's blocks of code that puts something on a card whatever happens; None without one."""
     if not source.mentions("cuda"):
         return None
     lines = source.text.split("\n")[:MAX_LINES]

@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.native_programs import native_need
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.required_without import few_import
+from gpu_lol_action.analysis.silent_readme import root_readmes, silent_readme
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 
@@ -19,7 +22,21 @@ _BUILT = regex(
     r"|stack build|cabal (?:run|build)|swift (?:run|build)\b|gfortran |julia [\w./-]+\.jl)",
     re.MULTILINE,
 )
+_BY_CMAKE = regex(r"^[ \t>$]{0,8}cmake (?:\.\.|\.(?=\s)|-[SBDG]|--build)", re.MULTILINE)
 _CARD = regex(r"\bGPUs?\b|CUDA|nvidia|\bmetal\b|vulkan|opencl", re.IGNORECASE)
+
+
+def cores_of_cmake(checkout: Checkout) -> Evidence | None:
+    """Return where the README builds a program in C++ by CMake, if no README there speaks of a card and few programs in Python use one.
+
+    Python is then a way to call what was built, and a network in it an experiment beside.
+    """
+    if checkout.find("CMakeLists.txt") is None or silent_readme(checkout) is None or native_need(checkout) is not None:
+        return None
+    for readme in root_readmes(checkout):
+        if (found := _BY_CMAKE.search(readme.text)) is not None and few_import(checkout):
+            return Evidence(readme.path, readme.text.count("\n", 0, found.end()) + 1)
+    return None
 
 
 def built_in_another_language(checkout: Checkout) -> Evidence | None:

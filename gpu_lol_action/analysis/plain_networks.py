@@ -37,6 +37,8 @@ _MORE = regex(
     r"mnist|cifar|imagenet|spectrogram|\bimages\b|atari|noframeskip|from_pretrained|hub\.(?:load|module|keraslayer)|diffusion|discriminator",
     re.IGNORECASE,
 )
+# What a docstring or a remark compares the network with is not in it.
+_REMARKS = regex(r'"""[^"]{0,4000}"""|(?m:^[ \t]{0,40}#[^\n]{0,200}$)')
 # Ludwig's kinds of columns that take a network of more than dense layers, and what it tunes instead of a network of its own.
 _RICH = regex(r"\btype[\"']?\s{0,4}:\s{0,4}[\"']?(?:text|image|audio|sequence|llm)\b|\bbase_model\b|\bgpus?\s{0,4}[:=]")
 _COLUMNS = regex(r"\btype[\"']?\s{0,4}:\s{0,4}[\"']?(?:number|numerical|category|binary|date|timeseries|vector|set)\b")
@@ -65,7 +67,7 @@ def learns_from_numbers(checkout: Checkout, run: Run | None) -> bool:
         return False
     # What agents see of their world is said by the policy, whatever else the world draws.
     are_agents = bool(used & _AGENTS) and any(_OF_NUMBERS.search(source.text) for source in closure)
-    if any((_LOOKS if are_agents else _MORE).search(source.text) for source in closure):
+    if any((_LOOKS if are_agents else _MORE).search(_REMARKS.sub("", source.text)) for source in closure):
         return False
     programs = closure if are_agents else checkout.of(Form.PYTHON, Form.NOTEBOOK)
     if used & _TOLD and any(_MOVES.search(source.text) for source in programs):

@@ -52,7 +52,7 @@ def read_project(source: Source) -> Project:
     is_built = bool(document.get("build-system") or poetry.get("name") or (project and tool.get("setuptools")))
     # Poetry's own switch: a list of dependencies that is never built into a package.
     is_installable = is_built and poetry.get("package-mode") is not False
-    is_installable = is_installable and uv.get("package") is not False
+    is_installable = is_installable and uv.get("package") is not False and not _is_empty(_table(tool, "setuptools"))
     sources = _table(uv, "sources")
     found = [(_with_source(text, sources), group) for text, group in _named(document, project, tool)]
     clean = ((text, group) for text, group in found if clean_requirement(text))
@@ -73,6 +73,11 @@ def read_project(source: Source) -> Project:
         tuple(sorted({*_table(project, "scripts"), *_table(poetry, "scripts")})),
         tuple(_texts(_table(uv, "workspace").get("members"))),
     )
+
+
+def _is_empty(setuptools: dict[str, Any]) -> bool:
+    """Whether setuptools is told that there is nothing to install: what lies there is notebooks and scripts, with a list for their desk."""
+    return setuptools.get("packages") == [] and not setuptools.get("py-modules")
 
 
 def _named(document: dict[str, Any], project: dict[str, Any], tool: dict[str, Any]) -> Iterator[Named]:

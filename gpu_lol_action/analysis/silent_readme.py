@@ -10,14 +10,17 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.patterns import regex
 
 _CARD = regex(
-    r"(?<![A-Za-z])(?:GPUs?|CUDA|cuDNN|VRAM|TPUs?|NVIDIA|accelerators?|RTX|GTX|[AVHP]100s?|(?:\d{1,4}|graphics|video) cards?)(?![A-Za-z])|显卡|显存",
+    r"(?<![A-Za-z])(?:GPUs?|CUDA|cuDNN|VRAM|TPUs?|NVIDIA|(?<!-)accelerators?|RTX|GTX|[AVHP]100s?|(?:\d{1,4}|graphics|video) cards?)(?![A-Za-z])|显卡|显存",
     re.IGNORECASE,
 )
 LEAST_WORDS = 50
+# Where a link leads to is nothing that a reader is told.
+_ADDRESS = regex(r"\]\(\S{1,300}?\)")
 # What only tells of another way, for readers who happen to have one.
 _IF_THERE = regex(
     r"\b(?:if|assuming|when|provided|in case|unless)\b[^.\n]{0,30}\b(?:have|has|own|with|there is|available)\b[^.\n]{0,20}(?<![A-Za-z])GPUs?(?![A-Za-z])"
     r"|(?<![A-Za-z])GPUs?(?![A-Za-z])[^.\n]{0,12}\b(?:is|are)\b[^.\n]{0,6}\bavailable\b"
+    r"|\bmay want to\b[^.\n]{0,30}(?<![A-Za-z])GPUs?(?![A-Za-z])"
     r"|(?<![A-Za-z])GPUs? can (?:also )?(?:improve|speed|help|accelerate|make)\b",
     re.IGNORECASE,
 )
@@ -44,4 +47,6 @@ def speaks_of_a_card(text: str) -> bool:
     """Whether a text speaks of a card that is used, and not only of one that a reader may have."""
     if _CARD.search(text) is None:
         return False
-    return any(_CARD.search(_IF_THERE.sub("", line)) for line in text.split("\n") if _CARD.search(line))
+    return any(
+        _CARD.search(_IF_THERE.sub("", _ADDRESS.sub("]", line))) for line in text.split("\n") if _CARD.search(line)
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpu_lol_action.analysis.behavior import Behavior
-from gpu_lol_action.analysis.beside_hosted import only_embeds
+from gpu_lol_action.analysis.beside_hosted import only_embeds, starts_clients
 from gpu_lol_action.analysis.card_numbers import starts_below_zero, switched_off_in
 from gpu_lol_action.analysis.card_switch import leaves_card_off
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -17,15 +17,16 @@ from gpu_lol_action.analysis.cpu_bound import (
     stays_on_cpu,
 )
 from gpu_lol_action.analysis.device_use import touches_a_device
-from gpu_lol_action.analysis.done_on_cores import done_on_cores
+from gpu_lol_action.analysis.done_on_cores import all_on_cores, denies_need, done_on_cores
 from gpu_lol_action.analysis.entry_points import Run
-from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES
+from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES, OF_KERNELS
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.listed_machines import listed_without_gpu
+from gpu_lol_action.analysis.made_for_cards import made_for_cards
 from gpu_lol_action.analysis.model_cards import is_model_card
 from gpu_lol_action.analysis.moved_to_card import code_need, moved_at
 from gpu_lol_action.analysis.native_programs import native_need
-from gpu_lol_action.analysis.other_languages import built_in_another_language
+from gpu_lol_action.analysis.other_languages import built_in_another_language, cores_of_cmake
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.plain_networks import learns_from_numbers
@@ -33,8 +34,9 @@ from gpu_lol_action.analysis.ray_orders import orders_a_card
 from gpu_lol_action.analysis.required_without import few_import, required_without
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.silent_readme import silent_readme
-from gpu_lol_action.analysis.spacy_training import stays_on_cores
+from gpu_lol_action.analysis.spacy_training import is_spacy, stays_on_cores
 from gpu_lol_action.analysis.switched_off import why_left_off
+from gpu_lol_action.analysis.untold_programs import is_told_no_device, is_untold_among_many
 
 
 def why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
@@ -47,13 +49,15 @@ def why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
         return told
     # Of a program that is not here nobody can say that it stays on the CPU.
     is_away = run is not None and run.script is None and run.behavior is Behavior.TRAINS
-    if not is_away and not touches_a_device(checkout):
+    if not is_away and not touches_a_device(checkout) and made_for_cards(checkout) is None:
         return "no program names a device or a GPU's share of the work: everything stays on the CPU"
     return None
 
 
 def _of_hosted_models(checkout: Checkout, run: Run | None) -> str | None:
     """Return that somebody else computes."""
+    if run is not None and starts_clients(checkout, run):
+        return "what the README starts asks models that a company hosts, and reaches nothing that computes itself"
     if asks_hosted_model(checkout, run):
         return "commands name models that a company hosts, and a document asks for its key"
     if (run is None or run.command is None) and is_collection_of_clients(checkout):
@@ -75,6 +79,10 @@ def _of_documents(checkout: Checkout, run: Run | None) -> str | None:
     is_left = not _is_launched(run) and all(moved_at(source) is None for source in programs)
     if is_left and (said := done_on_cores(checkout, is_training=is_training)) is not None:
         return f"`{said}` tells that it is done on a CPU, and nothing there speaks of a card"
+    if not _is_launched(run) and (said := all_on_cores(checkout)) is not None:
+        return f"`{said}` says that all computations are done on the CPU"
+    if run is None and (denied := denies_need(checkout)) is not None:
+        return f"`{denied}` says that no GPU is needed, and nothing is started that would use one"
     if (built := built_in_another_language(checkout)) is not None:
         return f"`{built}` builds the program, in a language of which nothing speaks of a card"
     return None
@@ -96,6 +104,8 @@ def _of_the_run(checkout: Checkout, run: Run | None) -> str | None:
         return "the program's number of the card starts below zero, which means the CPU, and no command gives another"
     if not _is_launched(run) and (written := switched_off_in(checkout, run)) is not None:
         return f"`{written}` leaves the card off"
+    if is_told_no_device(checkout, run):
+        return "it is bare PyTorch that is told no device, and such a program stays on the CPU"
     if learns_from_numbers(checkout, run):
         return "what it trains is of dense or recurrent layers on numbers, and neither a program nor the README names a card"
     return None
@@ -105,11 +115,18 @@ def _of_lists_and_imports(checkout: Checkout, run: Run | None) -> str | None:
     """Return that hardly anything of the checkout has a use for a card."""
     if (run is None or _is_told_nowhere(run)) and only_prepares(checkout):
         return "what imports it only prepares or converts, and names no card"
+    if is_untold_among_many(checkout, run):
+        return "of many programs hardly one imports it, no document starts that one, and the README tells of no card"
+    is_aside = run is None or (_is_told_nowhere(run) and run.script is not None and moved_at(run.script) is None)
+    if is_aside and (built := cores_of_cmake(checkout)) is not None:
+        return f"`{built}` builds the program with CMake, and most of the Python beside it has no use for a card"
     if run is None and _imports_none(checkout):
         return "no program imports it, nor starts anything that would"
-    if run is None and _is_needed_by_few(checkout):
+    if is_aside and _is_needed_by_few(checkout):
         return "few of the programs import it, nothing starts one, and no list nor the README tells of a card"
-    if not _is_launched(run) and (listed := required_without(checkout, run)) is not None:
+    if (not _is_launched(run) or _is_of_a_project_file(run)) and (
+        listed := required_without(checkout, run)
+    ) is not None:
         return f"what `{listed}` requires does without, and the few modules that would compute on one are an offer"
     return None
 
@@ -133,6 +150,11 @@ def _is_told_nowhere(run: Run) -> bool:
     return run.command is None and run.behavior is Behavior.INFERS and not is_shown(run.script)
 
 
+def _is_of_a_project_file(run: Run | None) -> bool:
+    """Whether spaCy trains by a project's own file, and no document tells of it: so the pipelines came about that the project brings."""
+    return run is not None and is_spacy(run) and run.command is not None and not run.command.is_documented
+
+
 def _imports_none(checkout: Checkout) -> bool:
     """Whether there are programs, none of which imports a library that computes on a GPU, and no command of a tool that does."""
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
@@ -140,7 +162,9 @@ def _imports_none(checkout: Checkout) -> bool:
         return False
     # A framework computes embeddings with it, and asks for no import; what is compiled here asks for none either.
     listed = {package_name(item.requirement) for item in declared_packages(checkout)} & GPU_PACKAGES
-    if listed & EMBEDDERS or any(tells(checkout) is not None for tells in (native_need, container_need, code_need)):
+    if listed & (EMBEDDERS | OF_KERNELS) or any(
+        tells(checkout) is not None for tells in (native_need, container_need, code_need, made_for_cards)
+    ):
         return False
     return not any(command.is_tool or command.is_launcher for command in launch_commands(checkout))
 

@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.gpu_extras import why_aside
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.made_for_cards import kernels_workload, made_for_cards
 from gpu_lol_action.analysis.model_cards import is_model_card
 from gpu_lol_action.analysis.moved_to_card import code_need, code_workload
 from gpu_lol_action.analysis.native_programs import in_libtorch, native_need, native_workload
@@ -76,13 +77,20 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None and (does := container_workload(checkout, need) or code_workload(checkout, need)) is not None:
         return [need, does]
     if run is None:
-        readme = next((each for each in root_readmes(checkout) if tells_of_training(each.text)), None)
-        if readme is not None and checkout.of(Form.PYTHON):
-            why = f"{need.why}, and `{readme.name}` tells mostly of training"
-            return [need, Finding("workload", "training", why, Confidence.LOW, need.evidence)]
-        why = f"{need.why}, but nothing was found that trains or infers"
-        return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
+        return _of_nothing_started(checkout, need)
     return [need, made_to_train(checkout, run) or _of_run(checkout, run)]
+
+
+def _of_nothing_started(checkout: Checkout, need: Finding) -> list[Finding]:
+    """Return what a checkout is for that needs a GPU and starts nothing: what its README tells of, or its kernels; else it is somebody's desk."""
+    readme = next((each for each in root_readmes(checkout) if tells_of_training(each.text)), None)
+    if readme is not None and checkout.of(Form.PYTHON):
+        why = f"{need.why}, and `{readme.name}` tells mostly of training"
+        return [need, Finding("workload", "training", why, Confidence.LOW, need.evidence)]
+    if (kernels := kernels_workload(checkout)) is not None:
+        return [need, kernels]
+    why = f"{need.why}, but nothing was found that trains or infers"
+    return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
 
 
 @remembered
@@ -137,7 +145,10 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
         return Finding("gpu.use", "yes", wish.why, Confidence.HIGH, wish.evidence)
     by_command = _need_by_command(checkout, run, is_library=is_library)
     return (
-        by_command or native_need(checkout) or container_need(checkout) or (None if is_library else code_need(checkout))
+        by_command
+        or native_need(checkout)
+        or container_need(checkout)
+        or (made_for_cards(checkout) if is_library else code_need(checkout))
     )
 
 

@@ -1,0 +1,88 @@
+"""A program of bare PyTorch that is told no device: it computes on the cores, whatever else lies in the checkout.
+
+PyTorch takes no card by itself. A program that never says a device's name, and reaches no code that says one of its own accord, stays on
+the cores; what only follows its tensors (``x.to(other.device)``) stays where these are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+from gpu_lol_action.analysis.behavior import top_level_gpu_import
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.container_cards import container_need
+from gpu_lol_action.analysis.entry_points import Run, is_started
+from gpu_lol_action.analysis.gpu_libraries import BROUGHT, GPU_MODULES
+from gpu_lol_action.analysis.import_graph import MAX_CLOSURE, import_closure
+from gpu_lol_action.analysis.import_names import is_standard
+from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.local_names import is_local
+from gpu_lol_action.analysis.moved_to_card import moved_at
+from gpu_lol_action.analysis.native_programs import native_need
+from gpu_lol_action.analysis.node_packs import pack_of
+from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.shown_programs import is_shown
+from gpu_lol_action.analysis.silent_readme import silent_readme
+from gpu_lol_action.domain.patterns import regex
+
+SHY = frozenset({"torch", "torchvision", "torchaudio"})
+"""What leaves a card alone until a program names it."""
+_PLAIN = frozenset({"numpy", "pandas", "scipy", "sklearn", "matplotlib", "mpl_toolkits", "seaborn", "plotly", "PIL", "cv2", "skimage", "imageio", "tqdm", "yaml",
+                    "IPython", "ipywidgets", "google", "requests", "soundfile", "librosa", "nltk", "einops", "six", "click", "fire", "rich", "networkx",
+                    "gym", "gymnasium", "tensorboardX", "graphviz", "torchviz", "torchsummary", "sympy", "h5py", "past", "builtins"})  # fmt: skip
+MANY, HARDLY_ANY = 12, 0.075
+_DEVICE = regex(r"cuda|device|gpu|accelerat|\.to\(|\bhub\.load|\bdistributed\b", re.IGNORECASE)
+# A card by its name, in code that goes its own way.
+_NAMED = regex(r"[\"']cuda|\.cuda\b|\bcuda\(|[\"']gpu|set_default_device|\bdevice_count|\baccelerator\b")
+
+
+def is_told_no_device(checkout: Checkout, run: Run) -> bool:
+    """Whether what is started computes with bare PyTorch, says no device, and reaches no code that names a card."""
+    script = run.script
+    if script is None or script.code is None or is_shown(script) or _DEVICE.search(script.text):
+        return False
+    # What a module is handed, and what a host on a card loads, may lie there already; so may what another command launches.
+    if run.configs or pack_of(checkout) is not None or (run.command is None and not is_started(checkout, script)):
+        return False
+    if any(command.is_tool or command.is_launcher for command in launch_commands(checkout)):
+        return False
+    reached = {script, *import_closure(checkout, script)}
+    if len(reached) >= MAX_CLOSURE:
+        return False  # more than was followed
+    used = frozenset().union(*map(_modules, reached))
+    if "torch" not in used or not used <= SHY or any(_NAMED.search(source.text) for source in reached):
+        return False
+    return all(
+        _is_known(checkout, source, item.module) for source in reached if source.code for item in source.code.imports
+    )
+
+
+def _is_known(checkout: Checkout, source: Source, module: str) -> bool:
+    """Whether a module is here to be read, or is known to put nothing on a card; a stranger's may put all there that it is handed."""
+    top = module.partition(".")[0]
+    if module in BROUGHT:
+        return False
+    return top in SHY | _PLAIN or is_standard(module) or not top or is_local(checkout, source, module)
+
+
+def is_untold_among_many(checkout: Checkout, run: Run | None) -> bool:
+    """Whether of many programs hardly one imports a library for a card, and no document tells of that one or of a card.
+
+    So it is in collections and chains of small programs: the lists name for all what one of them takes.
+    """
+    if run is not None and (run.command is not None or run.script is None or is_shown(run.script)):
+        return False
+    programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
+    if len(programs) < MANY or silent_readme(checkout) is None or pack_of(checkout) is not None:
+        return False
+    most = HARDLY_ANY * len(programs)
+    found = list(itertools.islice(filter(top_level_gpu_import, programs), int(most) + 1))
+    if len(found) > most or any(moved_at(source) is not None for source in found):
+        return False
+    is_computed_by_others = any(command.is_tool or command.is_launcher for command in launch_commands(checkout))
+    return not is_computed_by_others and native_need(checkout) is None and container_need(checkout) is None
+
+
+def _modules(source: Source) -> frozenset[str]:
+    return frozenset(source.code.imported() & GPU_MODULES) if source.code is not None else frozenset()
