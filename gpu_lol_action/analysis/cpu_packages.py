@@ -2,16 +2,20 @@
 
 A library that is rented no GPU has modules that may use one for those who have it: an evaluation that can also ask a model of one's
 own, an explainer of networks beside one of trees. What only such a module imports, only another run's launcher is, or only
-`pip install mine[gpu]` brings, is left to whoever has one.
+`pip install mine[gpu]` brings, is left to whoever has one. What the program that is started imports itself stays: without it nothing
+starts, on cores neither.
 """
 
 from __future__ import annotations
 
 from gpu_lol_action.analysis import packages
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.entry_points import is_started
 from gpu_lol_action.analysis.gpu_libraries import GPU_PACKAGES
+from gpu_lol_action.analysis.import_names import package_of
 from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.workload import gpu_need
 from gpu_lol_action.domain.finding import Confidence, Finding
 
@@ -21,10 +25,27 @@ def detect(checkout: Checkout) -> list[Finding]:
     found = packages.detect(checkout)
     if not any(_computes(item) for item in found) or gpu_need(checkout, primary_run(checkout)) is not None:
         return found
+    needed = _imported_at_once(checkout)
     extras = {package_name(item.requirement) for item in packages.declared_packages(checkout) if item.group}
     return [
-        item for item in found if not (_computes(item) and (_is_guessed(item) or package_name(item.value) in extras))
+        item
+        for item in found
+        if not _computes(item)
+        or (name := package_name(item.value)) in needed
+        or not (_is_guessed(item) or name in extras)
     ]
+
+
+def _imported_at_once(checkout: Checkout) -> frozenset[str]:
+    """Return the packages that the started program imports as it starts, whatever happens."""
+    run = primary_run(checkout)
+    code = run.script.code if run is not None and run.script is not None else None
+    if run is None or run.script is None or code is None:
+        return frozenset()
+    if run.command is None and not is_started(checkout, run.script) and not is_shown(run.script):
+        return frozenset()  # a module of a library, which stands for it where nothing is made to be started
+    taken = (item for item in code.imports if not (item.is_optional or item.is_lazy))
+    return frozenset(package_name(name) for item in taken if (name := package_of(item.module)) is not None)
 
 
 def _computes(finding: Finding) -> bool:

@@ -51,6 +51,10 @@ _FAMILIES = (
 )  # fmt: skip
 # What brings weights from one library to another needs both.
 _CONVERTS = regex(r"(?:convert|export)(?:er|ion)?[_-]")
+# Folders into which whole projects are copied, with their own demos and tools.
+_COPIED = frozenset({"external", "externals", "extern", "3rdparty", "third_parties"})
+# `01 - Sums.ipynb`, `3_nets.ipynb`: a lesson of a course; no year.
+_LESSON = regex(r"\d{1,3}(?!\d)")
 _COMPUTES = frozenset({"torch", "tensorflow", "jax", "paddle", "mxnet", "chainer", "mindspore"})
 _GUARD = regex(r"\nif\s{1,3}\(?__name__\s{0,3}==")
 # One build of many, for one card, one Python: not what an import asks for.
@@ -195,12 +199,10 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
     closure = import_closure(checkout, script) if script is not None else ()
     if script is not None and run is not None and run.command is None and (pack := pack_of(checkout)) is not None:
         closure = tuple(dict.fromkeys((*closure, *import_closure(checkout, pack))))
-    rest: Sequence[Source] = () if has_list else checkout.of(Form.PYTHON, Form.NOTEBOOK) or _shown(checkout)
-    if has_list and run is None:  # no GPU is needed: each of them counts
-        rest = (*_at_the_root(checkout), *commanded_modules(checkout))
+    rest = _rest(checkout, run, script, has_list=has_list)
     own = frozenset().union(*(s.code.imported() for s in closure if s.code is not None)) & _COMPUTES
     for source in dict.fromkeys([*closure, *rest]):
-        if source not in closure and source is not script and _CONVERTS.match(source.name):
+        if source not in closure and source is not script and _is_of_others(source):
             continue
         imports = [i for i in source.code.imports if not i.module.startswith(".")] if source.code is not None else []
         if source not in closure and _is_shown_elsewhere(source, script):
@@ -220,6 +222,23 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
             if not item.is_optional or is_on or (item.is_lazy and may_be_lazy):
                 yield from _meant(source, item)
     yield from _at_once(_loaded(checkout, run), {*closure, *rest})
+
+
+def _rest(checkout: Checkout, run: Run | None, script: Source | None, *, has_list: bool) -> Sequence[Source]:
+    """Return the programs whose imports count besides what the run reaches."""
+    if not has_list:
+        return checkout.of(Form.PYTHON, Form.NOTEBOOK) or _shown(checkout)
+    if run is None:  # no GPU is needed: each of them counts
+        return (*_at_the_root(checkout), *commanded_modules(checkout))
+    if script is None or script.form is not Form.NOTEBOOK or not _LESSON.match(script.name):
+        return ()
+    # A course: its list forgets what one lesson of it imports.
+    return [s for s in checkout.of(Form.NOTEBOOK) if s.folder == script.folder and _LESSON.match(s.name)]
+
+
+def _is_of_others(source: Source) -> bool:
+    """Whether a program brings weights from one library to another, or was copied in with another project's sources."""
+    return _CONVERTS.match(source.name) is not None or not _COPIED.isdisjoint(source.folder.split("/"))
 
 
 def _is_shown_elsewhere(source: Source, script: Source | None) -> bool:

@@ -30,6 +30,10 @@ _ELSEWHERE = regex(
     r"[^@/]{1,200}\+(?:xpu|rocm)[\w.]{0,20}",
     re.IGNORECASE,
 )
+# Where a manual keeps how to install, of which the README then says nothing.
+_GUIDES = regex(
+    r"docs?/(?:(?:source|src|en)/)?(?:getting[-_]?started|install(?:ation)?|quick[-_]?start|user[-_]?guide|guides?)"
+)
 _SCRIPT = regex(
     r"(?:^|[_-])(?:install|setup|env|environment|deps|dependencies|bootstrap|requirements|conda)(?:[_.-]|$)"
 )
@@ -155,6 +159,8 @@ def _documents(checkout: Checkout, run: Run | None) -> list[Source]:
     places = {folder, *(folder[:place] for place, letter in enumerate(folder) if letter == "/")}
     near = [source for source in named if source.folder in {"", "docs", "doc", *places}]
     near = near or [source for source in named if source.depth == named[0].depth]
+    if not any(" install " in source.text for source in near):
+        near += [source for source in named if _GUIDES.fullmatch(source.folder) and source not in near]
     return sorted(
         near,
         key=lambda s: (-s.depth if s.folder in places else 99, not re.fullmatch(r"readme\.(?:md|rst)", s.name), s.path),

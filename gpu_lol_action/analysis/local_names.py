@@ -17,7 +17,8 @@ def is_local(checkout: Checkout, source: Source, module: str) -> bool:
     """Whether an import gives a file of the checkout: beside its file or above it, in ``src``, or by a name nobody else has.
 
     A folder without ``__init__.py`` hides no installed package (PEP 420), unless the very module lies in it. A module of a package
-    hides no framework: one book's parts for each are called `torch.py` and `jax.py`, and import what they are called after.
+    hides no framework: one book's parts for each are called `torch.py` and `jax.py`, and import what they are called after; nor, in
+    a package from which nothing is started, another library that it is called after (``mine/verl/trainer.py``).
     """
     if is_standard(module):
         return False
@@ -34,11 +35,19 @@ def is_local(checkout: Checkout, source: Source, module: str) -> bool:
             if prefix + words[0] in tops or any(
                 prefix + "/".join(words[:end]) in tops for end in range(2, len(words) + 1)
             ):
+                if base in tops and package_of(words[0]) is not None and base not in _started_from(checkout):
+                    continue
                 return True
     # Of a folder that a program puts on its path (`datasets.factory` in `src/lib`).
     return words[0] in every and (
         package_of(module) is None or (len(words) > 1 and module.replace(".", "/") in _tails(checkout))
     )
+
+
+@remembered
+def _started_from(checkout: Checkout) -> frozenset[str]:
+    """Return the folders in which a program lies that is started: Python finds what lies beside it before what is installed."""
+    return frozenset(source.folder for source in checkout.of(Form.PYTHON) if source.mentions("__main__"))
 
 
 @remembered

@@ -86,7 +86,8 @@ def detect(checkout: Checkout) -> list[Finding]:
     found += [replace(f, value=optional.get(package_name(f.value), f.value)) for f in asked]
     known |= _names(found)
     found += [*ninja_finding(checkout, run, known), *build_findings(checkout, run, known)]
-    found += silent_packages(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"], own)
+    installed = [f.value for f in found if f.field == "dependencies.requirements"]
+    found += silent_packages(checkout, run, installed, own, has_list=has_list)
     found = with_older_keras(checkout, run, with_tensorflow_one(checkout, run, found))
     found = with_paired_releases(with_older_releases(checkout, run, found))
     found += glued_findings([source for source, _ in lists_of(checkout).projects])

@@ -48,7 +48,7 @@ _FIRST = Version("4.30")
 
 
 def silent_packages(
-    checkout: Checkout, run: Run | None, requirements: Collection[str], own: Collection[str]
+    checkout: Checkout, run: Run | None, requirements: Collection[str], own: Collection[str], *, has_list: bool
 ) -> list[Finding]:
     """Return what the run needs of these and nothing that is installed brings.
 
@@ -62,7 +62,10 @@ def silent_packages(
     found: list[Finding | None] = []
     if not _BRINGING & names and not any(_brings(text) for text in requirements):
         is_old = any(_is_old(text) for text in requirements)
-        found.append(_first(checkout, run, "accelerate", _offloads if is_old else _accelerated))
+        uses = _offloads if is_old else _accelerated
+        asked = _first(checkout, run, "accelerate", uses)
+        # Of scripts without a list each is as good as the first, and whoever starts another finds what it needs.
+        found.append(asked if asked is not None or has_list else _beside(checkout, run.script, "accelerate", uses))
     if "bitsandbytes" not in names:
         found.append(_quantized(checkout, run))
     if "flash-attn" not in names:
@@ -98,6 +101,14 @@ def _first(checkout: Checkout, run: Run, package: str, uses: Uses, *, is_asked: 
             if not any(line in block for block in dead):
                 return _needed(package, name, Evidence(source.path, line))
     return None
+
+
+def _beside(checkout: Checkout, script: Source, package: str, uses: Uses) -> Finding | None:
+    """Return the first use by a program beside the one that is started."""
+    programs = checkout.of(Form.PYTHON) if script.form is Form.PYTHON else ()
+    found = ((*use, source) for source in programs if source.folder == script.folder for use in uses(source))
+    first = next(found, None)
+    return _needed(package, first[0], Evidence(first[2].path, first[1])) if first is not None else None
 
 
 def _needed(package: str, name: str, where: Evidence) -> Finding:

@@ -83,3 +83,19 @@ def test_what_an_extra_brings_that_a_reader_may_ask_for_is_left_out(checkout: Bu
 def test_without_a_gpu_old_pins_choose_the_python(checkout: Build, files: Mapping[str, str], image: str) -> None:
     tree = checkout({"run.py": "import numpy\nprint(numpy.ones(2))\n", **files})
     assert analyze(tree).proposed.environment.base_image == image
+
+
+@pytest.mark.parametrize(
+    ("line", "is_kept"), [("import torch\n", True), ("try:\n    import torch\nexcept ImportError:\n    pass\n", False)]
+)
+def test_what_the_started_program_imports_itself_stays(checkout: Build, line: str, *, is_kept: bool) -> None:
+    tree = checkout({**FILES, "scripts/rank.py": f"{line}{FILES['scripts/rank.py']}"})
+    assert analyze(tree).proposed.meta.workload_type is WorkloadType.CPU_ONLY
+    assert any(item.startswith("torch") for item in requirements(tree)) is is_kept
+    assert "vllm" not in requirements(tree)
+
+
+def test_a_module_that_stands_for_the_run_brings_nothing(checkout: Build) -> None:
+    module = "import torch\n\ndef rank(model):\n    return model.generate()\n"
+    tree = checkout({**FILES, "scripts/rank.py": "import judge\n", "src/judge/part0.py": module})
+    assert not any(item.startswith("torch") for item in requirements(tree))

@@ -113,7 +113,34 @@ def test_modules_of_python_2_are_not_called_unknown(checkout: Build, module: str
 
 @pytest.mark.parametrize(
     ("module", "package"),
-    [("caffe2.python", "torch"), ("past.builtins", "future"), ("hf_olmo", "ai2-olmo"), ("primefac", "primefac")],
+    [
+        ("caffe2.python", "torch"),
+        ("a2a.server", "a2a-sdk"),
+        ("past.builtins", "future"),
+        ("hf_olmo", "ai2-olmo"),
+        ("primefac", "primefac"),
+    ],
 )
 def test_names_that_say_little_of_their_package(checkout: Build, module: str, package: str) -> None:
     assert required(checkout({"main.py": f"import {module}\n"})) == [package]
+
+
+@pytest.mark.parametrize(
+    ("more", "wanted"),
+    [
+        ({}, ["verl"]),
+        # Python finds what lies beside a started program first.
+        ({"mine/start.py": "from verl import entry\nif __name__ == '__main__':\n    entry.run()\n"}, []),
+    ],
+)
+def test_a_part_of_a_package_hides_no_library_that_it_is_called_after(
+    checkout: Build, more: dict[str, str], wanted: list[str]
+) -> None:
+    files = {
+        "run.py": "from mine.verl import entry\nif __name__ == '__main__':\n    entry.run()\n",
+        "mine/__init__.py": "",
+        "mine/verl/__init__.py": "",
+        "mine/verl/entry.py": "from verl import DataProto\n",
+        **more,
+    }
+    assert required(checkout(files)) == wanted

@@ -227,3 +227,27 @@ def test_notebooks_of_another_folder_show_another_part(checkout: Build, place: s
         place: notebook,
     }
     assert ("gensim" in found(checkout(files))) is is_added
+
+
+@pytest.mark.parametrize(
+    ("place", "is_added"), [("2 - Words.ipynb", True), ("extra.ipynb", False), ("old/2 - Words.ipynb", False)]
+)
+def test_the_numbered_lessons_of_a_course_count_beside_its_list(checkout: Build, place: str, *, is_added: bool) -> None:
+    files = {
+        "requirements.txt": "torch\n",
+        "1 - Sums.ipynb": _notebook("import torch\\nloss.backward()"),
+        place: _notebook("import gensim"),
+    }
+    assert ("gensim" in found(checkout(files))) is is_added
+
+
+@pytest.mark.parametrize(("folder", "is_added"), [("src/external/boost", False), ("src/own", True)])
+def test_what_was_copied_in_from_other_projects_adds_nothing(checkout: Build, folder: str, *, is_added: bool) -> None:
+    program = "import gensim\nif __name__ == '__main__':\n    gensim.run()\n"
+    files = {"src/main.py": "import torch\nloss.backward()\n", f"{folder}/demo.py": program}
+    assert ("gensim" in found(checkout(files))) is is_added
+
+
+def _notebook(code: str) -> str:
+    cell = f'{{"cell_type": "code", "source": ["{code}"], "outputs": [], "metadata": {{}}, "execution_count": null}}'
+    return f'{{"cells": [{cell}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}'

@@ -256,3 +256,18 @@ def test_what_conda_names_after_the_project_is_its_recipe_s(checkout: Build, tol
     text = f"# Install\n```\n{told}\n```\n# Train\n```\npython train.py\n```\n"
     files = {"README.md": text, "train.py": TRAIN, "dance/__init__.py": ""}
     assert ("dance-all" not in _requirements(checkout, files)) is is_own
+
+
+@pytest.mark.parametrize(
+    ("readme", "is_told"), [("Read the manual.\n", True), ("# Install\n```\npip install einops\n```\n", False)]
+)
+def test_a_manual_tells_how_to_install_where_the_readme_does_not(
+    checkout: Build, readme: str, *, is_told: bool
+) -> None:
+    files = {
+        "README.md": f"# Net\n{readme}",
+        "docs/getting_started/quickstart.md": "# Installation\n```\npip install vllm==0.12.0\n```\n",
+        "pyproject.toml": '[build-system]\nrequires=["setuptools"]\n[project]\nname="net"\ndependencies=["einops"]\n',
+        "train.py": TRAIN,
+    }
+    assert ("vllm==0.12.0" in _requirements(checkout, files)) is is_told

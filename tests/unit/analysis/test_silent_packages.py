@@ -219,3 +219,14 @@ def test_a_pipeline_that_is_imported_needs_transformers_though_nothing_is_starte
 @pytest.mark.parametrize("name", ["DDPMPipeline", "DiffusionPipeline", "UNet2DModel"])
 def test_what_reads_no_prompt_needs_no_transformers(checkout: Build, name: str) -> None:
     assert "transformers" not in found(checkout({"image.py": STUB.replace("StableDiffusionImg2ImgPipeline", name)}))
+
+
+@pytest.mark.parametrize(
+    ("more", "is_needed"), [({}, True), ({"requirements.txt": "torch\ntransformers\nnltk\ntqdm\n"}, False)]
+)
+def test_without_a_list_the_scripts_beside_the_run_are_served_too(
+    checkout: Build, more: Mapping[str, str], *, is_needed: bool
+) -> None:
+    first = "import torch\nfrom transformers import AutoModel\nAutoModel.from_pretrained('org/net')\nloss.backward()\n"
+    files = {**README, "train.py": first, "judge.py": LOADS, **more}
+    assert ("accelerate" in found(checkout(files))) is is_needed
