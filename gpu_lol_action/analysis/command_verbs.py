@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Source
@@ -66,6 +67,12 @@ _TRAINING_OPTION = regex(
 
 # A pipeline warms up as well (`--num_inference_steps 20 --warmup_steps 1`).
 _OF_SAMPLING = regex(r"(?:^|\.)(?:num_)?(?:inference|sampling|denoising)_steps$")
+
+_ASKS_TO_USE = regex(
+    r"(?:^|[._])(?:test|eval|evaluate|validate|predict|infer\w*|sample|demo|generate|prompt|inputs?)(?:$|[._])"
+)
+_HAS_OPTIMIZER = regex(r"^optim(?:izer)?\s?:", re.MULTILINE)
+_HAS_DATA = regex(r"^(?:train\w{0,20}|data(?:set|sets|loader|module)?)\s?:", re.MULTILINE)
 
 
 def only_judges(command: LaunchCommand) -> bool:
@@ -151,6 +158,14 @@ def by_words(command: LaunchCommand) -> Behavior:
     if command.source.form is Form.SHELL and SERVING_TARGET.search(command.source.name):
         return Behavior.INFERS  # the script around it says what for
     return Behavior.TRAINS if command.is_launcher or "_train" in name else Behavior.INFERS
+
+
+def is_configured_to_train(command: LaunchCommand, configs: Sequence[Source]) -> bool:
+    """Whether a command gives one program for all a configuration with an optimizer and data, and no option for something else."""
+    if by_verb(command) is Behavior.INFERS or any(_ASKS_TO_USE.search(key) for key in command.options):
+        return False
+    files = (source for source in configs if source.form is Form.YAML and source.mentions("optim"))
+    return any(_HAS_OPTIMIZER.search(source.text) and _HAS_DATA.search(source.text) for source in files)
 
 
 def is_named_for_training(command: LaunchCommand) -> bool:

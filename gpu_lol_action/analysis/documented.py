@@ -276,7 +276,7 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
             yield Finding(field, f"{size:g}", why, confidence, where)
         is_saving |= tells_a_saving(sentence)
     is_counted = False
-    for card in card_phrases(line):
+    for card in card_phrases(line, heading):
         named = f"{card.count} × {card.card}" if card.count else card.card
         why = f"the documentation names {named}"
         is_of_build = _OF_AN_EXTENSION.fullmatch(heading) is not None

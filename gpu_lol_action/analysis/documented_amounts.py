@@ -141,6 +141,16 @@ _IS_ASKED = regex(
     re.IGNORECASE,
 )
 _SUFFICES = regex(r"\s+(?:should|would|will)\s+be\s+(?:enough|sufficient)\b", re.IGNORECASE)
+# "does not work with 8GB", "won't fit on a 16GB GPU", "OOM on a 24 GB card": the size of a card that is too small.
+_TOO_SMALL = regex(
+    r"(?:\b(?:not|cannot)|n['\u2019]t)\s+(?:\w{1,12}\s+)?(?:works?|fits?|run|train|load)\b(?:\s(?!(?:less|fewer|smaller|under|below|without)\b)[A-Za-z-]{1,12}){0,4}[\s~(]{0,3}$"
+    r"|\b(?:OOMs?|out[ -]of[ -]memory)\s(?:errors?\s)?(?:on|with|in)\s(?:(?!less|smaller)[A-Za-z-]{1,12}\s){0,3}$",
+    re.IGNORECASE,
+)
+_IS_TOO_SMALL = regex(
+    r"\s?G\w{0,9}\s+(?:of\s+)?(?:[A-Za-z-]{1,12}\s+){0,2}(?:(?:is|are|was|will|would|may|might)\s+not\s+(?:be\s+)?(?:enough|sufficient)|(?:isn|aren|wasn)['\u2019]t\s+(?:enough|sufficient)|(?:is|are|was)\s+(?:insufficient|too\s+(?:little|small)))\b",
+    re.IGNORECASE,
+)
 _ITEM = regex(r"\s*(?:[-*•+]|\d{1,2}[.)])\s|[^.]{1,80}\.?$")  # of a list, or no more than a few words
 _REQUIREMENTS = regex(r"\b(?:requirements?|prerequisites?|hardware)\b|环境要求|硬件|配置要求", re.IGNORECASE)
 # A question of a FAQ: its answer need not say what the amount is of.
@@ -176,7 +186,8 @@ _ON_CARDS = regex(r"\bGPUs?\b|VRAM|\bvideo\b|\bHBM\b|\bcards?\b|显存|显卡|[A
 _MEBIBYTES = regex(r"(?<![\w.,])(\d{1,3},\d{3}|\d{4,6})\s?(?:MiB|MB|M)(?![\w.])")
 ONE_CARD = 80
 # As every amount begins, whichever expression reads it: most sentences hold none, and are asked no more.
-_MAY_SAY = regex(r"\d\s?G", re.IGNORECASE)
+_MAY_SAY = regex(r"\d[\s-]?G", re.IGNORECASE)
+BEFORE = 90  # characters in which what is said of an amount stands before it
 
 
 @record(frozen=True, slots=True)
@@ -207,11 +218,13 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
         if pattern is _COMPARED and not _CARD_MEMORY.search(line):
             continue
         for match in pattern.finditer(line):
-            around = line[max(0, match.start() - 90) : match.end() + 10]
+            around = line[max(0, match.start() - BEFORE) : match.end() + 10]
             size = float(match[1])
             is_asked = _IS_ASKED.match(line, match.end()) is not None
             is_told = is_listed or is_answer or is_asked or pattern in _TELLING
             asks = is_told or bool(_ASKS.search(around) or _SUFFICES.match(line, match.end()))
+            if _TOO_SMALL.search(line[: match.start(1)][-BEFORE:]) or _IS_TOO_SMALL.match(line, match.end(1)):
+                continue
             if pattern in _PLAIN and _OF_THE_MACHINE.search(line[match.start(1) : match.end()][:40]):
                 continue
             # More than a card holds is all cards' together, or, where no card is spoken of, the machine's.

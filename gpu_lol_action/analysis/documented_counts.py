@@ -31,7 +31,11 @@ _CONDITION = regex(r"\b(?:if|in case|suppos(?:e|ing)|assum(?:e|ing)|imagine|woul
 _DENIED = regex(
     r"\bnot (?:be )?(?:supported|possible|recommended|work\w*|tested)\b|\bunsupported\b|不支持", re.IGNORECASE
 )
-_SENTENCE_END = regex(r"[.;!?]\s|。")
+# "even on a single GPU", "in a non-distributed environment, i.e. on a single GPU": one does as well, and is not what is told.
+_ONE_AS_WELL = regex(
+    r"\beven\s(?:on|with|for|if)\b[^.,;]{0,40}\b(?:one|1|single)[- ]|\bnon-?distributed\b", re.IGNORECASE
+)
+_SENTENCE_END = regex(r"(?<!\bi\.e)(?<!\be\.g)[.;!?]\s|。")
 _README = regex(r"readme(?:_en)?\.\w{2,4}", re.IGNORECASE)
 # What was done, not what could be: "were trained with", "Training was done on".
 _TRAINED = regex(
@@ -62,6 +66,7 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
         return Finding("hardware.gpu_count", between.value, between.why, Confidence.LOW, between.evidence)
     stated = [f for f in documented.detect(checkout, run) if f.field == "documented.gpu_count"]
     stated = [f for f in stated if not _is_said_where(checkout, f, _DENIED)]
+    stated = [f for f in stated if f.value != "1" or not _is_said_where(checkout, f, _ONE_AS_WELL)]
     certain = [f for f in stated if not _is_said_where(checkout, f, _CONDITION)]
     found = _chosen(checkout, run, certain, is_free=is_free)
     if found is None and len(certain) < len(stated):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import field
 
 from gpu_lol_action.analysis.cloud_instances import instance_in
+from gpu_lol_action.analysis.required_architectures import required_card
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.named_cards import find_named_card
 from gpu_lol_action.domain.patterns import regex
@@ -23,14 +24,14 @@ _NUMBER = r"\d{1,3}|one|two|three|four|five|six|seven|eight|ten|sixteen|single|d
 # "1~2 V100", "one to four GPUs": of a range the smaller number is what a run needs.
 _UP_TO = r"(?:\s?[~\uff5e]\s?|[-–—]|\s(?:to|or)\s|\s?[至到或]\s?)"
 _COUNTED = regex(
-    rf"(?<![A-Za-z0-9_.])((?:{_NUMBER}|a)(?:{_UP_TO}(?:{_NUMBER}))?)\s?(?:[x×*张块卡]\s?|\s|,\s(?=\d{{2,3}}\s?GB\s))(?:GPUs?\s)?(?:(?:NVIDIA\s)?(\d{{2,3}})\s?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
+    rf"(?<![A-Za-z0-9_.])((?:{_NUMBER}|a)(?:{_UP_TO}(?:{_NUMBER}))?)\s?(?:[x×*张块卡]\s?|\s|,\s(?=\d{{2,3}}\s?GB\s))(?:GPUs?\s)?(?:(?:NVIDIA\s)?(\d{{2,3}})[\s-]?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
 )
 _COUNTED_BEHIND = regex(
     rf"\b{_CARD}{_CARD_SIZE}\)?\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))", re.IGNORECASE
 )
 _BARE = regex(
-    rf"(?:(?<![\w.])(\d{{2,3}})\s?GB?[\s-]+)?\b{_CARD}{_CARD_SIZE}(?:(?<=0)s)?\b(?!\w|{_MEDIA})", re.IGNORECASE
+    rf"(?:(?<![\w.])(\d{{2,3}})[\s-]?GB?[\s-]+)?\b{_CARD}{_CARD_SIZE}(?:(?<=0)s)?\b(?!\w|{_MEDIA})", re.IGNORECASE
 )
 NAMED_BEFORE = regex(rf"{_CARD}(?:[\s-]?(?:SXM\d?|PCIe))?[\s-]*$", re.IGNORECASE)
 """A card's name right before something else."""
@@ -140,8 +141,11 @@ def may_name(line: str) -> bool:
     return _MAY_NAME.search(line) is not None
 
 
-def card_phrases(line: str) -> Iterator[CardPhrase]:
-    """Yield the cards that a sentence names: those with a number, else the first one."""
+def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
+    """Yield the cards that a sentence names: those with a number, else the first one, or that of the architecture which it requires."""
+    if (least := required_card(line, heading)) is not None:
+        yield CardPhrase(least, None, is_sized=True, is_run=True, is_demanded=True, is_had=True)
+        return
     if not may_name(line):
         return
     line = _without_addresses(line)

@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.documented_batches import batches_told
 from gpu_lol_action.analysis.documented_tables import TableFigure, table_figures
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.wrapped_lines import paragraphs
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -46,6 +47,7 @@ _SIZE_OF_MODEL = regex(
 )
 _HARDWARE = regex(r"\b(?:GPUs?|VRAM|memory|\d{1,3} ?G(?:i?B)?)\b|\b[AHBVP]\d{2,3}s?\b", re.IGNORECASE)
 _SENTENCE_END = regex(r"(?<=[.!?;])\s{1,4}|\]\([^()\s]{1,400}\)")
+_QUOTED = regex(r"['\"]([\w./:-]{3,120})['\"]")
 ALIKE = 1.5
 _TOKEN = regex(r"[a-z0-9]+(?:\.[0-9]+)*")
 _SIDES = regex(r"[0-9]{2,5}(?:x[0-9]{2,5}){1,2}")
@@ -167,11 +169,13 @@ def block_meant(text: str, numbers: range, code: Sequence[range]) -> range | Non
 
 
 def words_of(run: Run) -> frozenset[str]:
-    """Return the words that a run's command says: options' values, the names of its program and configurations."""
+    """Return the words that a run's command says: options' values, the names of its program and configurations; of a program in a document its texts."""
     said = [run.evidence.path.rsplit("/", 1)[-1], *(source.name for source in run.configs[:4])]
     said += [f"{name} {value}" if value == "True" else value for name, value in run.options.items()]
     if run.command is not None:
         said += [run.command.text, run.command.section]
+    elif run.script is not None and is_shown(run.script):  # what a document's program says is in its texts
+        said += _QUOTED.findall(run.script.text[: MAX_LINES * 10])
     return frozenset(word for text in said[:MAX_VALUES] for word in tokens(text[:2000]))
 
 

@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.command_verbs import (
     by_name,
     by_verb,
     by_words,
+    is_configured_to_train,
     is_named_for_training,
     is_told_to_train,
     only_asks,
@@ -49,7 +50,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-_BARE = regex(r"(?:cli|main|__main__|run)\.py")
+_BARE = regex(r"(?:cli|app|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
 # Of a program's file that merely assigns; OpenMMLab's configurations, which only call, import every class.
 MOST_IMPORTS = 8
@@ -200,8 +201,11 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         # A page in a browser shows a model, whatever the modules that it imports could do.
         is_page = command.tool in INTERFACES and behavior is Behavior.TRAINS
         behavior = Behavior.INFERS if is_page else behavior
-        if behavior is Behavior.INFERS and _BARE.fullmatch(script.name) and is_named_for_training(command):
-            behavior = Behavior.TRAINS  # one program for all, and the script around it says what for
+        is_open = behavior is Behavior.INFERS and _BARE.fullmatch(script.name) is not None
+        if is_open and (is_named_for_training(command) or is_configured_to_train(command, configs)):
+            behavior = (
+                Behavior.TRAINS
+            )  # one program for all, and the script around it or its configuration says what for
     elif command.is_tool or command.is_launcher or (script is None and is_fetched(command)):
         behavior = by_words(command)
     elif script is None and command.tool == "python" and command.target.endswith(".py"):

@@ -20,11 +20,12 @@ def hydra_named(checkout: Checkout, options: Mapping[str, str], script: Source |
 
     Without a folder the program must be Hydra's: elsewhere ``--config_name`` names a model.
     """
+    folder = next((options[key] for key in _FOLDERS if key in options), "")
     name = next((options[key] for key in _NAMES if key in options), "")
+    name = name or (_decorated(script) if folder and script is not None else "")
     if not _NAME.fullmatch(name):
         return []
     file = name if name.endswith((".yaml", ".yml")) else f"{name}.yaml"
-    folder = next((options[key] for key in _FOLDERS if key in options), "")
     if folder:
         near = script.folder if script is not None else ""
         places = (f"{near}/{folder}", folder)  # seen from the program, else from where it is started
@@ -38,6 +39,15 @@ def hydra_named(checkout: Checkout, options: Mapping[str, str], script: Source |
     else:
         found = None
     return [found] if found is not None else []
+
+
+def _decorated(script: Source) -> str:
+    """Return the name that the program's decorator says: of a command with another folder alone it is the one in that folder."""
+    if script.code is None or not script.mentions("hydra"):
+        return ""
+    mains = script.code.calls_named("main", "hydra_runner")
+    names = (script.code.resolve(call.keyword("config_name")) for call in mains)
+    return next((name for name in names if name), "")
 
 
 def _in_folder(checkout: Checkout, folder: str, file: str) -> Source | None:

@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.console_scripts import scripts_of_its_own
 from gpu_lol_action.analysis.estimator_jobs import estimator_lines
 from gpu_lol_action.analysis.handed_words import handed_words
 from gpu_lol_action.analysis.launch_help import starts_nothing
+from gpu_lol_action.analysis.launch_hosts import on_hosts
 from gpu_lol_action.analysis.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
 from gpu_lol_action.analysis.launch_programs import MAX_PROGRAMS, started_lines, submits_job
 from gpu_lol_action.analysis.launch_tools import (
@@ -205,8 +206,9 @@ def parse_command(
         return None
     known = {**variables, **own}
     request = asked or request_of_words(runner)
-    processes = processes_of(tool, target, options, known) or request.gpus
-    nodes = next((as_count(options.get(flag)) for flag in NODE_FLAGS if flag in options), None) or request.nodes or 1
+    hosts, slots = on_hosts(tool, options)
+    processes = slots or processes_of(tool, target, options, known) or request.gpus
+    nodes = next((as_count(options.get(name)) for name in NODE_FLAGS if name in options), 0) or request.nodes or hosts
     configs = tuple(
         word
         for name, word in [*(("", place) for place in places), *options.items()]

@@ -250,7 +250,7 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
 
 def processes_of(tool: str, target: str, options: Mapping[str, str], variables: Mapping[str, str]) -> int | None:
     """Return how many GPUs of one machine a command asks for; None where it does not say."""
-    for flag in COUNT_FLAGS.get(tool, ()):
+    for flag in COUNT_FLAGS.get(tool, ("nproc_per_node",)):
         count = as_count(options.get(flag))
         if count:
             machines = next((as_count(options.get(name)) for name in NODE_FLAGS if name in options), None) or 1

@@ -58,9 +58,8 @@ def whole_network(
     if named is not None and named.confidence is Confidence.HIGH:
         return None
     if _text(findings, "media.own_file") and named is not None:
-        return _own_model(
-            findings, int(own.value) / 1e9
-        )  # what the run's own file lists, whatever a program starts with
+        # What the run's own file lists, whatever a program starts with.
+        return _own_model(findings, int(own.value) / 1e9)
     if named is None and _is_said_larger(findings, int(own.value)):
         return None
     if named is None and is_part_of_pipeline(findings, FAR * int(own.value)):
@@ -110,8 +109,10 @@ def is_part_of_pipeline(findings: tuple[Finding, ...], parameters: float) -> boo
 
 
 def _is_of_family(findings: tuple[Finding, ...]) -> bool:
-    """Whether a family of language models is named and nothing speaks of pictures: then little of it may have been followed."""
-    return _best(findings, "media.image_size") is None and _best(findings, "model.family") is not None
+    """Whether a family of language models is named and nothing speaks of pictures: little of it may have been followed. What is built to be trained from scratch may only sound like one."""
+    family, is_built = _best(findings, "model.family"), _text(findings, "training.method") == "pretrain"
+    is_alike = family is None or (is_built and family.confidence is Confidence.LOW)
+    return not is_alike and _best(findings, "media.image_size") is None
 
 
 def media_model(findings: Iterable[Finding]) -> ModelFacts | None:

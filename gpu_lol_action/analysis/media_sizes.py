@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Source
+from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.dead_branches import dead_lines
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number
@@ -96,6 +97,7 @@ _DATASETS = {"mnist": 28, "fashionmnist": 28, "kmnist": 28, "emnist": 28, "cifar
 _NAMED = frozenset({"dataset", "data_set", "dataset_name", "dataset_type", "dset"})
 _SHORTER = ("RandomResize", "ResizeShortestEdge", "Resize", "RandomShortestSize", "RandomChoiceResize")
 _OF_DATASET = regex(r"([A-Za-z]{3,12}\d{0,3})(?:Configs?|DataModule|Dataset)")
+_OF_A_LAYER = ("output_size", "hidden_size", "out_features")
 LEAST, MOST = 16, 8192
 MOST_OF_A_BATCH = 6000
 
@@ -185,9 +187,20 @@ def _nearest(scope: Scope, names: Sequence[str]) -> Found | None:
         number, setting = as_number(found.text), found.setting
         least = 64 if len(setting.key) == 1 else LEAST
         is_other = _PART_OF_MODEL.search(setting.path) or _JUDGES.search(setting.evidence.path)
-        if number is not None and least <= number <= MOST and not is_other:
+        if number is not None and least <= number <= MOST and not (is_other or _is_width(scope, setting)):
             return found
     return None
+
+
+def _is_width(scope: Scope, setting: Setting) -> bool:
+    """Whether an ``input_size`` is what one layer takes: the call that says it says what it gives, or holds, as well."""
+    section = setting.path.rpartition(".")[0]
+    if setting.key != "input_size" or not section:
+        return False
+    others = (found.setting for found in scope.under(_OF_A_LAYER))
+    return any(
+        each.evidence.path == setting.evidence.path and each.path.rpartition(".")[0] == section for each in others
+    )
 
 
 def _bare_side(scope: Scope) -> Iterator[Finding]:

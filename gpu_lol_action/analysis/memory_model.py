@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.documented_sizes import documented_model, is_linked
 from gpu_lol_action.analysis.media_question import built_instead, is_part_of_pipeline, media_model, whole_network
 from gpu_lol_action.analysis.model_loads import is_helper_place
 from gpu_lol_action.analysis.surest import best, value_of_best
+from gpu_lol_action.analysis.wordless import WORDLESS
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media_facts import find_pipeline
@@ -272,7 +273,8 @@ def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
         built := _of_flags(findings, numbers)
     ) is not None:
         return built
-    vocabulary = numbers["model.vocabulary"] or (CHARACTERS if numbers["model.hidden_size"] <= NARROW else WORD_PIECES)
+    usual_words = CHARACTERS if numbers["model.hidden_size"] <= NARROW else WORD_PIECES
+    vocabulary = numbers["model.vocabulary"] or (0 if best(findings, WORDLESS) is not None else usual_words)
     return shape_model("own transformer", layers=numbers["model.layers"], hidden_size=numbers["model.hidden_size"],
                        vocabulary=vocabulary, heads=numbers["model.attention_heads"])  # fmt: skip
 

@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.model_loads import is_helper_place
 from gpu_lol_action.analysis.network_vocabularies import CHARACTERS, counts_letters
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import Found, Scope, look_up_number, scope_of
+from gpu_lol_action.analysis.wordless import wordless
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -106,6 +107,7 @@ def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
                 return []
             is_told = bool({"model.vocabulary", "model.attention_heads"} & fields)
             # A transformer over graphs says how many heads it has; what else a module of graphs builds passes messages.
+            found += wordless(checkout, reached, found[0].evidence) if "model.vocabulary" not in fields else []
             return _of_letters(reached, found) if is_told or not of_graphs else []
     return []
 

@@ -39,7 +39,7 @@ _PUBLISHED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"gpt-oss-\d+b", "mxfp4"),
         (r"deepseek-(?:v3|r1)(?:[.-](?!distill|qwen|llama|bf16)[\w.]{1,12}){0,3}", "fp8"),
         (r"kimi-k2(?:\.\d)?-thinking", "int4"),
-        (r"kimi-k2-(?:instruct|base)(?:-\d{4})?", "fp8"),
+        (r"kimi-k2(?:-(?:instruct|base)(?:-\d{4})?)?", "fp8"),
         (r"minimax-m2(?:\.\d)?", "fp8"),
     )
 )

@@ -154,6 +154,10 @@ def trained(text: str, program: str = SPREAD) -> dict[str, str]:
             "Only multi-gpu training is there; 1-gpu training is not supported.\n\nTo train in an 8-gpu machine, run this.",
             "8",
         ),
+        # What one card does as well.
+        ("Distributed training is recommended even on single GPU node.", None),
+        ("To train in a non-distributed environment, i.e. on a single GPU, leave it out.", None),
+        ("Train on a single GPU.", "1"),
         ("Training on 2 GPUs is not supported.", None),
         ("Training on 2 GPUs is supported; on TPUs it is not supported.", "2"),
         # How the work is divided, whatever the number.

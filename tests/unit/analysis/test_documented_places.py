@@ -88,6 +88,13 @@ TABLE = """| Model | Method | VRAM |
 """
 
 
+def test_the_row_is_meant_that_names_what_a_program_in_the_document_names(checkout: Build) -> None:
+    shown = "```python\nfrom net import Speech\nmodel = Speech(model_card='net_7b_lora').to('cuda')\nmodel.transcribe(['a.wav'])\n```\n"
+    text = f"# M\n## Run\n{shown}\n## Models\n{TABLE}"
+    tree = checkout({"README.md": text, "net/__init__.py": "import torch\nclass Speech(torch.nn.Module):\n    pass\n"})
+    assert [line for line, kind in places(tree) if kind == IN_ROW] == [14]
+
+
 def test_the_row_is_meant_that_names_what_the_command_names(checkout: Build) -> None:
     tree = checkout({"README.md": f"# M\n{TABLE}\n## Run\n{RUN}", "train.py": TRAIN})
     assert places(tree) == [(6, IN_ROW)]

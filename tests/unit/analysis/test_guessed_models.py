@@ -210,3 +210,17 @@ def test_what_nemo_restores_from_the_reader_s_weights(
     families = [finding.value for finding in found.findings if finding.field == "model.family"]
     assert families == (["meta-llama/Llama-3.1-8B"] if is_language_model else [])
     assert found.spec.hardware.gpu_count == 8
+
+
+@pytest.mark.parametrize(("method", "is_own"), [("pretrain", True), ("full", False)])
+def test_what_is_built_and_read_only_sounds_like_a_family(method: str, is_own: bool) -> None:
+    where = Evidence("train.py", 3)
+    findings = (
+        Finding("model.family", "meta-llama/Llama-2-7b-hf", "`OursLlamaEstimator`", Confidence.LOW, where),
+        Finding("media.own_network", "OursLlama", "", Confidence.HIGH, where),
+        Finding("media.own_parameters", "2400000", "", Confidence.HIGH, where),
+        Finding("training.method", method, "", Confidence.LOW, where),
+    )
+    model = model_of(findings, {})
+    assert model is not None
+    assert (model.name == "OursLlama") is is_own

@@ -14,6 +14,7 @@ HYDRA = "import hydra\n@hydra.main(config_path='conf', config_name='config')\nde
 FILES = {
     "src/train.py": HYDRA,
     "src/plain.py": "print(1)\n",
+    "src/exp.py": "import hydra\n@hydra.main(config_name='one.yaml')\ndef main(cfg):\n    pass\n",
     "src/conf/config.yaml": "devices: 1\n",
     "src/conf/big.yaml": "devices: 4\n",
     "src/conf/old.yml": "devices: 2\n",
@@ -39,7 +40,10 @@ FILES = {
         ({"config_path": "elsewhere", "config_name": "big"}, "src/train.py", []),
         ({"config_name": "big"}, "src/plain.py", []),
         ({"config_name": "big"}, None, []),
-        ({"config_path": "conf"}, "src/train.py", []),
+        # The decorator's own name, in another folder; a folder alone says nothing of a program that is not Hydra's.
+        ({"config_path": "conf"}, "src/train.py", ["src/conf/config.yaml"]),
+        ({"cp": "conf/exp"}, "src/exp.py", ["src/conf/exp/one.yaml"]),
+        ({"config_path": "conf"}, "src/plain.py", []),
         ({"config_name": "$NAME"}, "src/train.py", []),
         ({"config_name": "../../../etc/passwd"}, "src/train.py", []),
         ({"config_name": "a" * 5000}, "src/train.py", []),

@@ -288,3 +288,10 @@ def test_a_network_by_the_name_that_the_command_gives(checkout: Build, option: s
     found = analyze(tree).findings
     assert next((f.value for f in found if f.field == "media.network"), None) == network
     assert network is not None or not any(f.field == "model.id" for f in found)
+
+
+def test_what_a_layer_takes_is_no_picture(checkout: Build) -> None:
+    text = "import torch\nfrom ours import Dense\nnet = torch.nn.Linear(8, 8)\nhead = Dense(input_size=768, output_size=768)\nnet(x).sum().backward()\n"
+    told = text.replace("Dense(input_size=768, output_size=768)", "Net(input_size=224)")
+    assert not [f for f in analyze(checkout({"train.py": text})).findings if f.field == "media.image_size"]
+    assert [f.value for f in analyze(checkout({"train.py": told})).findings if f.field == "media.image_size"] == ["224"]

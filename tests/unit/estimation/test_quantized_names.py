@@ -61,6 +61,7 @@ def test_bits_of_a_scheme_leave_its_scales_aside(scheme, bits):
         ("deepseek-ai/DeepSeek-R1-0528-Qwen3-8B", None),
         ("unit/DeepSeek-V3-bf16", None),
         ("moonshotai/Kimi-K2-Instruct-0905", "fp8"),
+        ("kimi-k2", "fp8"),  # as a server calls it
         ("moonshotai/Kimi-K2-Thinking", "int4"),
         ("MiniMaxAI/MiniMax-M2", "fp8"),
         ("deepseek-ai/DeepSeek-V2", None),

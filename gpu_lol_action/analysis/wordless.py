@@ -1,0 +1,21 @@
+"""Whether what is trained reads no words: a transformer over series, tracks or actions has no vocabulary, and no logits over one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+
+WORDLESS = "model.wordless"
+# Whoever reads or writes text has one of these words somewhere, if only in a helper that counts its parts.
+_OF_TEXT = ("vocab", "okeniz", "num_tokens", "n_tokens", "ntoken", "transformers", "lm_head", "stoi", "word2", "chars")
+
+
+def wordless(checkout: Checkout, reached: Sequence[Source], where: Evidence) -> list[Finding]:
+    """Return a finding where programs are at hand and none of the checkout has a word of what reads text."""
+    programs = checkout.of(Form.PYTHON, Form.NOTEBOOK, roles=(Role.WORKLOAD,)) if reached else ()
+    if not programs or any(source.mentions(word) for source in (*reached, *programs) for word in _OF_TEXT):
+        return []
+    return [Finding(WORDLESS, "yes", "no program here speaks of words or a vocabulary", Confidence.LOW, where)]
