@@ -94,7 +94,12 @@ def imported_packages(
         name = package_name(package)
         if package_name(item.module.split(".")[0]) in cloned:
             continue  # a list names its repository
-        if _is_adapter(source, item) and script is not None and source not in imported_unguarded(checkout, script):
+        if (
+            has_list
+            and script is not None
+            and _is_adapter(source, item)
+            and source not in imported_unguarded(checkout, script)
+        ):
             continue  # for those who have the library that it is called after
         # A library's own list is complete: beside its scripts, only its own extras add to it, and what ends the run at its start.
         is_inside = is_complete and has_list and not _is_beside(checkout, run, source)
