@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.entry_points import is_started
 from gpu_lol_action.analysis.gpu_libraries import GPU_PACKAGES
 from gpu_lol_action.analysis.import_names import package_of
 from gpu_lol_action.analysis.package_files import package_name
+from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.workload import gpu_need
@@ -40,8 +41,8 @@ def _imported_at_once(checkout: Checkout) -> frozenset[str]:
     """Return the packages that the started program imports as it starts, whatever happens."""
     run = primary_run(checkout)
     code = run.script.code if run is not None and run.script is not None else None
-    if run is None or run.script is None or code is None:
-        return frozenset()
+    if run is None or run.script is None or code is None or run.script.form is Form.NOTEBOOK:
+        return frozenset()  # a notebook shows one use of many
     if run.command is None and not is_started(checkout, run.script) and not is_shown(run.script):
         return frozenset()  # a module of a library, which stands for it where nothing is made to be started
     taken = (item for item in code.imports if not (item.is_optional or item.is_lazy))

@@ -223,9 +223,7 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
             is_asked = _IS_ASKED.match(line, match.end()) is not None
             is_told = is_listed or is_answer or is_asked or pattern in _TELLING
             asks = is_told or bool(_ASKS.search(around) or _SUFFICES.match(line, match.end()))
-            if _TOO_SMALL.search(line[: match.start(1)][-BEFORE:]) or _IS_TOO_SMALL.match(line, match.end(1)):
-                continue
-            if pattern in _PLAIN and _OF_THE_MACHINE.search(line[match.start(1) : match.end()][:40]):
+            if _is_too_small(line, match) or (pattern in _PLAIN and _is_of_the_machine(line, match)):
                 continue
             # More than a card holds is all cards' together, or, where no card is spoken of, the machine's.
             if size > ONE_CARD and (_OF_ALL_CARDS.search(line) or not _ON_CARDS.search(line)):
@@ -242,6 +240,15 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
                     continue
                 seen.add(size)
                 yield MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)))
+
+
+def _is_too_small(line: str, amount: re.Match[str]) -> bool:
+    before = line[: amount.start(1)][-BEFORE:]
+    return _TOO_SMALL.search(before) is not None or _IS_TOO_SMALL.match(line, amount.end(1)) is not None
+
+
+def _is_of_the_machine(line: str, amount: re.Match[str]) -> bool:
+    return _OF_THE_MACHINE.search(line[amount.start(1) : amount.end()][:40]) is not None
 
 
 def tells_a_saving(sentence: str) -> bool:

@@ -85,6 +85,7 @@ def imported_packages(
     library = [item for item in declared if item.is_library and not item.is_optional]
     is_complete = len(library) >= _LEAST_COMPLETE
     fetched: frozenset[Source] | None = None
+    script = run.script if run is not None else None
     found: dict[str, Finding] = {}
     for source, item in _reached(checkout, run, has_list=has_list):
         package = None if is_local(checkout, source, item.module) else package_of(item.module)
@@ -93,6 +94,13 @@ def imported_packages(
         name = package_name(package)
         if package_name(item.module.split(".")[0]) in cloned:
             continue  # a list names its repository
+        if (
+            has_list
+            and script is not None
+            and _is_adapter(source, item)
+            and source not in imported_unguarded(checkout, script)
+        ):
+            continue  # for those who have the library that it is called after
         # A library's own list is complete: beside its scripts, only its own extras add to it, and what ends the run at its start.
         is_inside = is_complete and has_list and not _is_beside(checkout, run, source)
         if (
@@ -140,6 +148,11 @@ def _fetched(checkout: Checkout, run: Run | None) -> frozenset[Source]:
     if script is None:
         return frozenset()
     return frozenset(import_closure(checkout, script)) - imported_at_once(checkout, script)
+
+
+def _is_adapter(source: Source, item: Import) -> bool:
+    """Whether a module is called after the library that it imports (``mine/xgboost.py``), or its folder is."""
+    return item.module.partition(".")[0] in source.path.removesuffix(".py").split("/")
 
 
 def _ends_without(checkout: Checkout, run: Run | None, source: Source, item: Import) -> bool:

@@ -99,3 +99,10 @@ def test_a_module_that_stands_for_the_run_brings_nothing(checkout: Build) -> Non
     module = "import torch\n\ndef rank(model):\n    return model.generate()\n"
     tree = checkout({**FILES, "scripts/rank.py": "import judge\n", "src/judge/part0.py": module})
     assert not any(item.startswith("torch") for item in requirements(tree))
+
+
+def test_a_notebook_shows_one_use_of_many(checkout: Build) -> None:
+    cell = '{"cell_type": "code", "source": ["import torch\\nimport judge\\njudge.ask()"], "outputs": [], "metadata": {}, "execution_count": null}'
+    shown = f'{{"cells": [{cell}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}'
+    tree = checkout({**{path: text for path, text in FILES.items() if path != "scripts/rank.py"}, "show.ipynb": shown})
+    assert not any(item.startswith("torch") for item in requirements(tree))

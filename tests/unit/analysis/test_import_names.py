@@ -144,3 +144,22 @@ def test_a_part_of_a_package_hides_no_library_that_it_is_called_after(
         **more,
     }
     assert required(checkout(files)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("from . import xgboost", ["torch", "pandas", "xgboost"]),
+        ("try:\n    from . import xgboost\nexcept ImportError:\n    pass", ["torch", "pandas"]),
+    ],
+)
+def test_a_part_for_those_who_have_its_library_asks_nobody_for_it(
+    checkout: Build, line: str, wanted: list[str]
+) -> None:
+    files = {
+        "requirements.txt": "torch\n",
+        "run.py": "import torch\nimport mine\nloss.backward()\nif __name__ == '__main__':\n    mine.run()\n",
+        "mine/__init__.py": f"import pandas\n{line}\n",
+        "mine/xgboost.py": "import xgboost\n",
+    }
+    assert required(checkout(files)) == wanted
