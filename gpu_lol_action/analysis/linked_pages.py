@@ -20,7 +20,9 @@ MAX_PAGES = 12
 MAX_SIGNPOST = 3000  # characters: a longer page tells something itself
 _BEGINS = regex(r"start|usage|train|run|tutorial|guide", re.IGNORECASE)
 MAX_CHARACTERS = 64 * 1024  # of a README in which links are looked for
-_LINK = regex(r"\]\((?:\./)?([\w./-]{1,200}\.(?:md|mdx|rst))(?:#[^)\s]{0,100})?\)")
+# A model's page on the Hub has the same files as its release here, and its README is written for both.
+_ON_THE_HUB = r"https://huggingface\.co/[\w.-]{1,80}/[\w.-]{1,120}/blob/[\w.-]{1,60}/"
+_LINK = regex(rf"\]\((?:\./|{_ON_THE_HUB})?([\w./-]{{1,200}}\.(?:md|mdx|rst))(?:#[^)\s]{{0,100}})?\)")
 
 
 def documents_and_linked_pages(checkout: Checkout) -> tuple[list[Source], list[Source]]:

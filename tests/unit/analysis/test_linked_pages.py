@@ -84,3 +84,17 @@ def test_where_the_root_has_no_readme_that_of_the_documentation_folder_stands_fo
 
     assert [source.path for source in outside] == ["docs/README.md"]
     assert linked == []
+
+
+def test_a_page_that_the_readme_links_on_the_hub_is_the_release_s_own(checkout: Build) -> None:
+    link = "https://huggingface.co/acme/acme-m2/blob/main/docs/vllm_deploy_guide.md"
+    _, linked = documents_and_linked_pages(
+        checkout(
+            {
+                "README.md": f"See our [guide]({link}).\n",
+                "docs/vllm_deploy_guide.md": "# Deploy\n",
+                "docs/api.md": "# API\n",
+            }
+        )
+    )
+    assert [page.path for page in linked] == ["docs/vllm_deploy_guide.md"]
