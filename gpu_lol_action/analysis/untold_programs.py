@@ -76,8 +76,10 @@ def _is_known(checkout: Checkout, source: Source, item: Import) -> bool:
         return False
     if top in SHY | _PLAIN or is_standard(item.module):
         return True
-    # A package of the checkout may lack the very module: git was told to leave out what is called `models`.
-    return (not top or is_local(checkout, source, item.module)) and bool(targets_of(checkout, source, item))
+    # A package of the checkout may lack the very module: git was told to leave out what is called `models`. What is only tried
+    # is not there, and something else does its work.
+    is_own = not top or is_local(checkout, source, item.module)
+    return is_own and (item.is_optional or bool(targets_of(checkout, source, item)))
 
 
 def wants_a_card(source: Source) -> bool:

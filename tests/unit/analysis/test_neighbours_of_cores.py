@@ -79,6 +79,12 @@ def test_a_module_that_was_left_out_says_nothing(checkout: Build) -> None:
         "other.py": "import torch\nx = torch.ones(2).cuda()\n",
     }
     assert workload(checkout, files) == "training"
+    tried = (
+        files["train.py"]
+        .replace("from models.large", "try:\n    from models.large")
+        .replace("Net\n", "Net\nexcept ImportError:\n    pass\n", 1)
+    )
+    assert workload(checkout, {**files, "train.py": tried}) == "cpu-only"
     assert workload(checkout, {**files, "models/large.py": "import torch\nclass Net:\n    pass\n"}) == "cpu-only"
 
 
