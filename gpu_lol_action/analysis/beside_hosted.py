@@ -18,8 +18,10 @@ from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.ray_orders import orders_a_card
+from gpu_lol_action.analysis.silent_readme import root_readmes, speaks_of_a_card
 from gpu_lol_action.domain.patterns import regex
 
+_TRAINS = regex(r"\b(?:fine-?tun|train|sft\b|distill)", re.IGNORECASE)
 _README = regex(r"readme(?:\.\w{2,8})?\.\w{2,4}", re.IGNORECASE)
 # What `pip install sentence-transformers` brings; a list that names it as well says nothing more.
 _BROUGHT = frozenset({"transformers", "torch"})
@@ -83,6 +85,8 @@ def starts_clients(checkout: Checkout, run: Run) -> bool:
     """
     if run.command is None or "/" not in run.command.said.path:
         return False
+    if any(_speaks_of(readme.text, run.command.said.path.partition("/")[0]) for readme in root_readmes(checkout)):
+        return False
     told = [command for command in launch_commands(checkout) if _README.fullmatch(command.evidence.path)]
     found = [checkout.find(command.target.removeprefix("./")) for command in told]
     started = {source for source in found if source is not None and source.form is Form.PYTHON and not source.folder}
@@ -90,6 +94,16 @@ def starts_clients(checkout: Checkout, run: Run) -> bool:
     return bool(loaded) and all(
         any(map(is_client, each)) and not any(map(top_level_gpu_import, each)) for each in loaded
     )
+
+
+def _speaks_of(text: str, folder: str) -> bool:
+    """Whether a README counts a folder among its own work: it links to it, has it trained, or tells of cards.
+
+    A client makes the data for what is tuned in the next folder; what was only copied in is cloned, installed and no more.
+    """
+    if speaks_of_a_card(text) or f"]({folder}" in text or f"](./{folder}" in text:
+        return True
+    return any(folder in line and _TRAINS.search(line) for line in text.split("\n"))
 
 
 def _told(checkout: Checkout, run: Run) -> Source | None:

@@ -25,6 +25,20 @@ _ALL_ON_CORES = regex(
     r"\b(?:all|every|the) computations? (?:is|are|will be|runs?) (?:performed |done |executed |run |carried out )?on (?:the |a )?CPUs?\b",
     re.IGNORECASE,
 )
+# So it is where there is no card, or where a switch says so.
+# What needs none is one step, or somebody else's page; what comes next needs one.
+_OF_A_PART = regex(
+    r"\b(?:build|prepar|pre-?process|download|install|convert|pars|collect|label|annotat|visuali[sz]|evaluat|test)\w{0,8}\b|\b(?:web|page|UI|client|demo|step|colab|hosted|online)\b"
+    r"|\b(?:does|must|(?:needs?|requires?) (?:a|an|one|at least|\d))\b",
+    re.IGNORECASE,
+)
+_ON_CONDITION = regex(
+    r"\b(?:if|when|unless|otherwise|else|without|instead|fall(?:s)? ?back|until|no (?:[A-Za-z]{1,20} )?(?:GPUs?|CUDA|device)|flags?|options?|slow\w*|not)\b"
+    r"|(?<!\w)--?[a-z]",
+    re.IGNORECASE,
+)
+_ENDS = regex(r"\.(?=\s)|\n\s*\n|\n(?=\s{0,8}(?:[-*+#>|]|\d{1,3}\.)\s)")
+_REACH = 300
 _TRAINS = regex(r"\btrain", re.IGNORECASE)
 # What is done there because nothing better is at hand, or beside the work.
 _ASIDE = regex(
@@ -60,16 +74,26 @@ def done_on_cores(checkout: Checkout, *, is_training: bool) -> Evidence | None:
 def all_on_cores(checkout: Checkout) -> Evidence | None:
     """Return where a README at the root says that all computations are done on the CPU, whatever an experiment beside them does."""
     for readme in root_readmes(checkout):
-        if readme.mentions("CPU") and (said := _ALL_ON_CORES.search(readme.text)) is not None:
-            return Evidence(readme.path, readme.text.count("\n", 0, said.start()) + 1)
+        if not readme.mentions("CPU"):
+            continue
+        for said in _ALL_ON_CORES.finditer(readme.text):
+            if _ON_CONDITION.search(_sentence(readme.text, said.start(), said.end())) is None:
+                return Evidence(readme.path, readme.text.count("\n", 0, said.start()) + 1)
     return None
+
+
+def _sentence(text: str, start: int, end: int) -> str:
+    """Return the sentence around a place of a text, as far as it goes in some lines."""
+    before, behind = text[max(0, start - _REACH) : start], text[end : end + _REACH]
+    return _ENDS.split(before)[-1] + text[start:end] + _ENDS.split(behind)[0]
 
 
 def denies_need(checkout: Checkout) -> Evidence | None:
     """Return where a README at the root says in so many words that no GPU is needed, whatever else one would speed up."""
     for readme in root_readmes(checkout):
         for number, line in enumerate(readme.text.split("\n")[:LINES_OF_README], 1):
-            if "GPU" in line and _DENIES.search(line.replace("*", "")) is not None:
+            plain = line.replace("*", "")
+            if "GPU" in line and _DENIES.search(plain) is not None and not _OF_A_PART.search(_DENIES.sub("", plain)):
                 return Evidence(readme.path, number)
     return None
 

@@ -53,8 +53,8 @@ _FAMILIES = (
 _CONVERTS = regex(r"(?:convert|export)(?:er|ion)?[_-]")
 # Folders into which whole projects are copied, with their own demos and tools.
 _COPIED = frozenset({"external", "externals", "extern", "3rdparty", "third_parties"})
-# `01 - Sums.ipynb`, `3_nets.ipynb`: a lesson of a course; no year.
-_LESSON = regex(r"\d{1,3}(?!\d)")
+# `01 - Sums.ipynb`, `3_nets.ipynb`, `00Start.ipynb`: a lesson of a course; no year, and no picture in `3d`.
+_LESSON = regex(r"\d{1,3}[ _.-]|0\d(?!\d)")
 _COMPUTES = frozenset({"torch", "tensorflow", "jax", "paddle", "mxnet", "chainer", "mindspore"})
 _GUARD = regex(r"\nif\s{1,3}\(?__name__\s{0,3}==")
 # One build of many, for one card, one Python: not what an import asks for.

@@ -18,7 +18,7 @@ def is_local(checkout: Checkout, source: Source, module: str) -> bool:
 
     A folder without ``__init__.py`` hides no installed package (PEP 420), unless the very module lies in it. A module of a package
     hides no framework: one book's parts for each are called `torch.py` and `jax.py`, and import what they are called after; nor, in
-    a package from which nothing is started, another library that it is called after (``mine/verl/trainer.py``).
+    a package from which nothing is started, another library that it is called after (``mine/verl/trainer.py``): one that lacks what is taken from it.
     """
     if is_standard(module):
         return False
@@ -35,13 +35,33 @@ def is_local(checkout: Checkout, source: Source, module: str) -> bool:
             if prefix + words[0] in tops or any(
                 prefix + "/".join(words[:end]) in tops for end in range(2, len(words) + 1)
             ):
-                if base in tops and package_of(words[0]) is not None and base not in _started_from(checkout):
+                is_of_a_package = base in tops and package_of(words[0]) is not None
+                if (
+                    is_of_a_package
+                    and base not in _started_from(checkout)
+                    and not _gives(checkout, source, module, base)
+                ):
                     continue
                 return True
     # Of a folder that a program puts on its path (`datasets.factory` in `src/lib`).
     return words[0] in every and (
         package_of(module) is None or (len(words) > 1 and module.replace(".", "/") in _tails(checkout))
     )
+
+
+@remembered
+def _gives(checkout: Checkout, source: Source, module: str, base: str) -> bool:
+    """Whether the module of that name in a folder, another than the one that asks, has all that is taken from it.
+
+    A folder with ``__init__.py`` may be on the path all the same: its programs lack a guard, or one above puts it there.
+    """
+    place = f"{base}/{module.replace('.', '/')}".lstrip("/")
+    found = checkout.find(f"{place}.py") or checkout.find(f"{place}/__init__.py")
+    if found is None or found is source or source.code is None:
+        return False
+    names = {name for item in source.code.imports if item.module == module for name in item.names}
+    has = (found.mentions(name) or checkout.find(f"{place}/{name}.py") is not None for name in names - {"*"})
+    return bool(names) and all(has)
 
 
 @remembered

@@ -22,9 +22,15 @@ _MADE_FOR = regex(
     r"|\bCUDA(?: C\+\+)? (?:template )?(?:abstractions|kernels?|templates?)\b|\baccelerated (?:on|by|with) (?:NVIDIA )?GPUs?\b",
     re.IGNORECASE,
 )
-# What is said of others, of a part, or of what is left to the reader.
+# What is said of others, of a part, or of what is left to the reader; and what a card draws, which every desk's does.
 _OF_OTHERS = regex(
-    r"^\s{0,8}(?:[-*+|>]|\d{1,3}\.)|\b(?:optional\w*|without|supports?|no GPUs?|instead)\b|\]\(http", re.IGNORECASE
+    r"^\s{0,8}(?:[-*+|>]|\d{1,3}\.)|\b(?:optional\w*|without|supports?|no GPUs?|instead|unlike|compared (?:to|with)|as fast as|(?:faster|slower) than|alternative)\b"
+    r"|\]\(http|\b(?:papers|books?|lists? of|resources|traces?|profil\w{1,6}|monitor\w{0,6})\b",
+    re.IGNORECASE,
+)
+_DRAWS = regex(
+    r"\b(?:render(?:s|ed|er|ing)?|draw(?:s|ing)?|graphics|terminals?|GUIs?|user interfaces?|plots?|plotting|charts?|visuali[sz]\w{1,8}|OpenGL|WebGL|WebGPU|browsers?|editor)\b",
+    re.IGNORECASE,
 )
 _HEADING = regex(r"#{1,6}\s")
 
@@ -61,6 +67,6 @@ def _opening_of(text: str) -> int | None:
         headings += _HEADING.match(line) is not None
         if headings > 1:
             return None
-        if _MADE_FOR.search(line) and not _OF_OTHERS.search(line):
+        if _MADE_FOR.search(line) and not (_OF_OTHERS.search(line) or _DRAWS.search(line)):
             return number
     return None

@@ -38,7 +38,8 @@ _MORE = regex(
     re.IGNORECASE,
 )
 # What a docstring or a remark compares the network with is not in it.
-_REMARKS = regex(r'"""[^"]{0,4000}"""|(?m:^[ \t]{0,40}#[^\n]{0,200}$)')
+_REMARK = regex(r"^[ \t]{0,40}#[^\n]{0,200}$", re.MULTILINE)
+_QUOTED = '"""'
 # Ludwig's kinds of columns that take a network of more than dense layers, and what it tunes instead of a network of its own.
 _RICH = regex(r"\btype[\"']?\s{0,4}:\s{0,4}[\"']?(?:text|image|audio|sequence|llm)\b|\bbase_model\b|\bgpus?\s{0,4}[:=]")
 _COLUMNS = regex(r"\btype[\"']?\s{0,4}:\s{0,4}[\"']?(?:number|numerical|category|binary|date|timeseries|vector|set)\b")
@@ -67,12 +68,18 @@ def learns_from_numbers(checkout: Checkout, run: Run | None) -> bool:
         return False
     # What agents see of their world is said by the policy, whatever else the world draws.
     are_agents = bool(used & _AGENTS) and any(_OF_NUMBERS.search(source.text) for source in closure)
-    if any((_LOOKS if are_agents else _MORE).search(_REMARKS.sub("", source.text)) for source in closure):
+    if any((_LOOKS if are_agents else _MORE).search(_without_remarks(source.text)) for source in closure):
         return False
     programs = closure if are_agents else checkout.of(Form.PYTHON, Form.NOTEBOOK)
     if used & _TOLD and any(_MOVES.search(source.text) for source in programs):
         return False
     return not any(_CARD.search(source.text) for source in programs)
+
+
+def _without_remarks(text: str) -> str:
+    """Return a program without its docstrings and the lines that are remarks; whole where it is not clear where these end."""
+    parts = text.split(_QUOTED)
+    return _REMARK.sub("", "".join(parts[::2]) if len(parts) % 2 else text)
 
 
 def _is_of_columns(checkout: Checkout, run: Run) -> bool:

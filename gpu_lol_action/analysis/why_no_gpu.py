@@ -36,7 +36,7 @@ from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.silent_readme import silent_readme
 from gpu_lol_action.analysis.spacy_training import is_spacy, stays_on_cores
 from gpu_lol_action.analysis.switched_off import why_left_off
-from gpu_lol_action.analysis.untold_programs import is_told_no_device, is_untold_among_many
+from gpu_lol_action.analysis.untold_programs import is_told_no_device, is_untold_among_many, wants_a_card
 
 
 def why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
@@ -81,7 +81,9 @@ def _of_documents(checkout: Checkout, run: Run | None) -> str | None:
         return f"`{said}` tells that it is done on a CPU, and nothing there speaks of a card"
     if not _is_launched(run) and (said := all_on_cores(checkout)) is not None:
         return f"`{said}` says that all computations are done on the CPU"
-    if run is None and (denied := denies_need(checkout)) is not None:
+    # What is built for a card, or started in a container with one, is started all the same.
+    is_started = native_need(checkout) is not None or container_need(checkout) is not None
+    if run is None and not is_started and (denied := denies_need(checkout)) is not None:
         return f"`{denied}` says that no GPU is needed, and nothing is started that would use one"
     if (built := built_in_another_language(checkout)) is not None:
         return f"`{built}` builds the program, in a language of which nothing speaks of a card"
@@ -117,7 +119,7 @@ def _of_lists_and_imports(checkout: Checkout, run: Run | None) -> str | None:
         return "what imports it only prepares or converts, and names no card"
     if is_untold_among_many(checkout, run):
         return "of many programs hardly one imports it, no document starts that one, and the README tells of no card"
-    is_aside = run is None or (_is_told_nowhere(run) and run.script is not None and moved_at(run.script) is None)
+    is_aside = run is None or (_is_told_nowhere(run) and run.script is not None and not wants_a_card(run.script))
     if is_aside and (built := cores_of_cmake(checkout)) is not None:
         return f"`{built}` builds the program with CMake, and most of the Python beside it has no use for a card"
     if run is None and _imports_none(checkout):

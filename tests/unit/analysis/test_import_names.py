@@ -163,3 +163,14 @@ def test_a_part_for_those_who_have_its_library_asks_nobody_for_it(
         "mine/xgboost.py": "import xgboost\n",
     }
     assert required(checkout(files)) == wanted
+
+
+@pytest.mark.parametrize(("own", "wanted"), [("class CLIP:\n    pass\n", []), ("import clip\n", ["git"])])
+def test_a_part_that_has_what_is_taken_is_no_library_s(checkout: Build, own: str, wanted: list[str]) -> None:
+    files = {
+        "run.py": "import sys\nsys.path.append('mine')\nfrom work import go\nif __name__ == '__main__':\n    go()\n",
+        "mine/__init__.py": "",
+        "mine/work.py": "from clip import CLIP\ndef go():\n    CLIP()\n",
+        "mine/clip.py": own,
+    }
+    assert [text.partition("+")[0] for text in required(checkout(files))] == wanted

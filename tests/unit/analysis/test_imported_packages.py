@@ -230,7 +230,14 @@ def test_notebooks_of_another_folder_show_another_part(checkout: Build, place: s
 
 
 @pytest.mark.parametrize(
-    ("place", "is_added"), [("2 - Words.ipynb", True), ("extra.ipynb", False), ("old/2 - Words.ipynb", False)]
+    ("place", "is_added"),
+    [
+        ("2 - Words.ipynb", True),
+        ("02Words.ipynb", True),
+        ("3d_plots.ipynb", False),
+        ("extra.ipynb", False),
+        ("old/2 - Words.ipynb", False),
+    ],
 )
 def test_the_numbered_lessons_of_a_course_count_beside_its_list(checkout: Build, place: str, *, is_added: bool) -> None:
     files = {

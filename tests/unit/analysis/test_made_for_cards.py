@@ -25,6 +25,10 @@ def workload(checkout: Build, files: Mapping[str, str]) -> str:
         ("# Tiles\n\nTemplates and\nCUDA C++ template abstractions for algebra.\n", False),
         ("# Tiles\n\nTiles counts.\n\n## GPU support\n\nGPU-accelerated counting is there as well.\n", True),
         ("# Tiles\n\nTiles counts, and supports GPU-accelerated counting.\n", True),
+        ("# Tiles\n\nTiles is a toolkit for windows with GPU-accelerated rendering.\n", True),
+        ("# Tiles\n\nA fast, GPU-accelerated terminal.\n", True),
+        ("# Tiles\n\nUnlike GPU-accelerated frames, Tiles runs on cores.\n", True),
+        ("# Tiles\n\nTiles reads traces of CUDA kernels.\n", True),
         ("# Tiles\n\n- [Other](https://a.org): GPU-accelerated tiles\n", True),
     ],
 )
