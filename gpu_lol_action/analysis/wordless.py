@@ -12,10 +12,19 @@ WORDLESS = "model.wordless"
 # Whoever reads or writes text has one of these words somewhere, if only in a helper that counts its parts.
 _OF_TEXT = ("vocab", "okeniz", "num_tokens", "n_tokens", "ntoken", "transformers", "lm_head", "stoi", "word2", "chars")
 
+# What has no words says what it has: without a word of that either, nothing is known.
+_OF_SERIES = ("forecast", "Forecast", "time_series", "timeseries", "time series", "TimeSeries", "trajector", "sensor")
+
 
 def wordless(checkout: Checkout, reached: Sequence[Source], where: Evidence) -> list[Finding]:
-    """Return a finding where programs are at hand and none of the checkout has a word of what reads text."""
+    """Return a finding where programs speak of series or tracks, and none of the checkout has a word of what reads text."""
     programs = checkout.of(Form.PYTHON, Form.NOTEBOOK, roles=(Role.WORKLOAD,)) if reached else ()
-    if not programs or any(source.mentions(word) for source in (*reached, *programs) for word in _OF_TEXT):
+    if not any(source.mentions(word) for source in programs for word in _OF_SERIES):
         return []
-    return [Finding(WORDLESS, "yes", "no program here speaks of words or a vocabulary", Confidence.LOW, where)]
+    if any(source.mentions(word) for source in (*reached, *programs) for word in _OF_TEXT):
+        return []
+    return [
+        Finding(
+            WORDLESS, "yes", "the programs speak of series, and none of words or a vocabulary", Confidence.LOW, where
+        )
+    ]

@@ -28,7 +28,7 @@ def parsed(text: str) -> LaunchCommand:
         ("caffe train -solver s.prototxt", "caffe", "caffe train", None),
         ("dlrover-run --standalone --nproc_per_node=4 train.py", "torchrun", "train.py", 4),
         ("python -m oneflow.distributed.launch --nproc_per_node 2 train.py", "torchrun", "train.py", 2),
-        ("python ./multiproc.py --nproc_per_node 8 ./train.py", "python", "./multiproc.py", None),
+        ("python ./multiproc.py --nproc_per_node 8 ./train.py", "python", "./multiproc.py", 8),
         ("python -um net.train --lr 1e-4", "python", "net.train", None),
         ("python -Bu -m net.train", "python", "net.train", None),
         ("python3 -OO train.py", "python", "train.py", None),
