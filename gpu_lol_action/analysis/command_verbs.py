@@ -69,7 +69,7 @@ _TRAINING_OPTION = regex(
 _OF_SAMPLING = regex(r"(?:^|\.)(?:num_)?(?:inference|sampling|denoising)_steps$")
 
 _ASKS_TO_USE = regex(
-    r"(?:^|[._])(?:test|eval|evaluate|validate|predict|infer\w*|sample|demo|generate|prompt|inputs?)(?:$|[._])"
+    r"(?:^|[._])(?:test|eval|evaluate|validate|predict|infer\w*|sample|demo|generate|prompt|inputs?|images?|video|audio|text|query|checkpoint|ckpt|weights|outputs?|port|share)(?:$|[._])"
 )
 _HAS_OPTIMIZER = regex(r"^optim(?:izer)?\s?:", re.MULTILINE)
 _HAS_DATA = regex(r"^(?:train\w{0,20}|data(?:set|sets|loader|module)?)\s?:", re.MULTILINE)

@@ -141,12 +141,15 @@ _IS_ASKED = regex(
     re.IGNORECASE,
 )
 _SUFFICES = regex(r"\s+(?:should|would|will)\s+be\s+(?:enough|sufficient)\b", re.IGNORECASE)
+# What turns it round: "does not run on less than 24 GB", "unless you have 24 GB".
+_LESS = r"(?:less|fewer|smaller|under|below|without|unless|until|if|except|only|but|beyond|minimum|lacking)\b"
 # "does not work with 8GB", "won't fit on a 16GB GPU", "OOM on a 24 GB card": the size of a card that is too small.
 _TOO_SMALL = regex(
-    r"(?:\b(?:not|cannot)|n['\u2019]t)\s+(?:\w{1,12}\s+)?(?:works?|fits?|run|train|load)\b(?:\s(?!(?:less|fewer|smaller|under|below|without)\b)[A-Za-z-]{1,12}){0,4}[\s~(]{0,3}$"
-    r"|\b(?:OOMs?|out[ -]of[ -]memory)\s(?:errors?\s)?(?:on|with|in)\s(?:(?!less|smaller)[A-Za-z-]{1,12}\s){0,3}$",
+    rf"(?:\b(?:not|cannot)|n['\u2019]t)\s+(?:\w{{1,12}}\s+)?(?:works?|fits?|run|train|load)\b(?:\s(?!{_LESS})[A-Za-z-]{{1,12}}){{0,4}}[\s~(]{{0,3}}$"
+    rf"|\b(?:OOMs?|out[ -]of[ -]memory)\s(?:errors?\s)?(?:on|with|in)\s(?:(?!{_LESS})[A-Za-z-]{{1,12}}\s){{0,3}}$",
     re.IGNORECASE,
 )
+_LESS_THAN = regex(rf"(?<!\w){_LESS}\s(?:than\s)?(?:an?\s)?[~(]?$", re.IGNORECASE)
 _IS_TOO_SMALL = regex(
     r"\s?G\w{0,9}\s+(?:of\s+)?(?:[A-Za-z-]{1,12}\s+){0,2}(?:(?:is|are|was|will|would|may|might)\s+not\s+(?:be\s+)?(?:enough|sufficient)|(?:isn|aren|wasn)['\u2019]t\s+(?:enough|sufficient)|(?:is|are|was)\s+(?:insufficient|too\s+(?:little|small)))\b",
     re.IGNORECASE,
@@ -244,6 +247,8 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
 
 def _is_too_small(line: str, amount: re.Match[str]) -> bool:
     before = line[: amount.start(1)][-BEFORE:]
+    if _LESS_THAN.search(before) is not None:
+        return False
     return _TOO_SMALL.search(before) is not None or _IS_TOO_SMALL.match(line, amount.end(1)) is not None
 
 

@@ -202,7 +202,9 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         is_page = command.tool in INTERFACES and behavior is Behavior.TRAINS
         behavior = Behavior.INFERS if is_page else behavior
         is_open = behavior is Behavior.INFERS and _BARE.fullmatch(script.name) is not None
-        if is_open and (is_named_for_training(command) or is_configured_to_train(command, configs)):
+        if is_open and (
+            is_named_for_training(command) or (script.mentions("train") and is_configured_to_train(command, configs))
+        ):
             behavior = (
                 Behavior.TRAINS
             )  # one program for all, and the script around it or its configuration says what for

@@ -206,8 +206,8 @@ def parse_command(
         return None
     known = {**variables, **own}
     request = asked or request_of_words(runner)
-    hosts, slots = on_hosts(tool, options)
-    processes = slots or processes_of(tool, target, options, known) or request.gpus
+    hosts, processes = on_hosts(tool, options, processes_of(tool, target, options, known))
+    processes = processes or request.gpus
     nodes = next((as_count(options.get(name)) for name in NODE_FLAGS if name in options), 0) or request.nodes or hosts
     configs = tuple(
         word

@@ -12,14 +12,18 @@ MOST_CARDS, MOST_HOSTS = 16, 64
 _SLOTS = regex(r"[^,:]{1,120}:(\d{1,2})")
 
 
-def on_hosts(tool: str, options: Mapping[str, str]) -> tuple[int, int | None]:
-    """Return how many machines a launcher lists, and the slots of each; one, and None, where these differ or are not said.
+def on_hosts(tool: str, options: Mapping[str, str], started: int | None) -> tuple[int, int | None]:
+    """Return on how many of the listed machines a launcher starts processes, and how many on each; one with all that are ``started`` where their slots differ or are not said.
 
-    A slot is a card: MPI is told more of them where it starts workers on cores.
+    A slot is a card: MPI is told more of them where it starts workers on cores. Fewer processes than slots fill the first machines.
     """
     listed = next((options[flag] for flag in _FLAGS if flag in options), "") if tool in _STARTS_ON_HOSTS else ""
     hosts = listed.split(",") if ":" in listed else []
     found = [_SLOTS.fullmatch(host.strip()) for host in hosts[: MOST_HOSTS + 1]]
     slots = {int(each[1]) for each in found if each is not None}
     is_told = len(slots) == 1 and None not in found and len(hosts) <= MOST_HOSTS
-    return (len(hosts), slots.pop()) if is_told and 1 <= max(slots) <= MOST_CARDS else (1, None)
+    each_has = slots.pop() if is_told else 0
+    if not 1 <= each_has <= MOST_CARDS:
+        return 1, started
+    wanted = started or each_has * len(hosts)
+    return min(len(hosts), -(-wanted // each_has)), min(each_has, wanted)

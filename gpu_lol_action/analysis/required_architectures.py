@@ -18,7 +18,7 @@ _HOPPER = regex(
 )
 # Cards of these are in desktops as well, or are smaller; what is only better with it is no requirement.
 _OTHERS = regex(
-    r"\b(?:Ampere|Ada|Lovelace|Turing|Volta|Pascal|Maxwell|RTX|GTX|SM[_ -]?(?:[5-8]\d|12\d)|optional|recommended|preferred|A100|L4|L40S?|GH200)\b",
+    r"\b(?:Ampere|Ada|Lovelace|Turing|Volta|Pascal|Maxwell|RTX|GTX|SM[_ -]?(?:[5-8]\d|12\d)|else|otherwise|any|for|if|when|where|older|optional|recommended|preferred|A100|L4|L40S?|GH200)\b",
     re.IGNORECASE,
 )
 LEAST_OF_HOPPER = "H100"

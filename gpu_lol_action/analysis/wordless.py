@@ -10,7 +10,20 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 WORDLESS = "model.wordless"
 # Whoever reads or writes text has one of these words somewhere, if only in a helper that counts its parts.
-_OF_TEXT = ("vocab", "okeniz", "num_tokens", "n_tokens", "ntoken", "transformers", "lm_head", "stoi", "word2", "chars")
+_OF_TEXT = (
+    "vocab",
+    "okeniz",
+    "num_tokens",
+    "n_tokens",
+    "ntoken",
+    "transformers",
+    "lm_head",
+    "tiktoken",
+    "sentencepiece",
+    "stoi",
+    "word2",
+    "chars",
+)
 
 # What has no words says what it has: without a word of that either, nothing is known.
 _OF_SERIES = ("forecast", "Forecast", "time_series", "timeseries", "time series", "TimeSeries", "trajector", "sensor")

@@ -19,6 +19,7 @@ TRAINING = "model:\n  name: a\noptimizer:\n  lr: 1.0e-4\ndataset:\n  path: b\n"
         ("x.yaml --nproc-per-node 8", TRAINING, Behavior.TRAINS),
         ("x.yaml", "model:\n  name: a\nprompt: b\n", Behavior.INFERS),
         ("x.yaml --predict yes", TRAINING, Behavior.INFERS),
+        ("x.yaml --image a.png", TRAINING, Behavior.INFERS),
         ("generate x.yaml", TRAINING, Behavior.INFERS),
     ],
 )

@@ -42,6 +42,8 @@ from tests.unit.analysis.conftest import Build
         ("This will OOM on a 16GB GPU", []),
         ("needs 24GB VRAM, 16 GB VRAM will not be enough", [24]),
         ("does not run on a GPU with less than 24GB of memory", [24]),
+        ("Less than 24 GB of VRAM is not enough", [24]),
+        ("Training runs out of memory on cards with under 24 GB of VRAM", [24]),
         ("memory: 24 GB", []),
         ("RAM: 64GB+", []),
         ("the file has 24 gigabytes", []),

@@ -24,7 +24,13 @@ from tests.unit.analysis.conftest import Build
     ],
 )
 def test_slots_of_hosts(tool: str, options: dict[str, str], expected: tuple[int, int | None]) -> None:
-    assert on_hosts(tool, options) == expected
+    assert on_hosts(tool, options, None) == expected
+
+
+@pytest.mark.parametrize(("started", "expected"), [(32, (2, 8)), (16, (2, 8)), (9, (2, 8)), (8, (1, 8)), (2, (1, 2))])
+def test_fewer_processes_than_slots_fill_the_first_machines(started: int, expected: tuple[int, int]) -> None:
+    assert on_hosts("horovodrun", {"H": "one:8,two:8"}, started) == expected
+    assert on_hosts("horovodrun", {"H": "one,two"}, started) == (1, started)
 
 
 @pytest.mark.parametrize("tool", ["mpirun", "horovodrun"])

@@ -22,6 +22,7 @@ from tests.unit.analysis.conftest import Build
         ("- Hopper or Ada GPUs", False),
         ("- SM90 or SM120", False),
         ("- Hopper recommended", False),
+        ("- Hopper GPUs for FP8, else any CUDA GPU", False),
         ("- CUDA 12.3 and above for SM90 GPUs", False),
         ("Hopper is faster", False),
     ],
