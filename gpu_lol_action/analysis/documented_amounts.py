@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.documented_phrases import NAMED_BEFORE
+from gpu_lol_action.analysis.required_architectures import REQUIREMENTS
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -155,7 +156,6 @@ _IS_TOO_SMALL = regex(
     re.IGNORECASE,
 )
 _ITEM = regex(r"\s*(?:[-*•+]|\d{1,2}[.)])\s|[^.]{1,80}\.?$")  # of a list, or no more than a few words
-_REQUIREMENTS = regex(r"\b(?:requirements?|prerequisites?|hardware)\b|环境要求|硬件|配置要求", re.IGNORECASE)
 # A question of a FAQ: its answer need not say what the amount is of.
 _ASKED = regex(
     r"\bhow much\s+(?:GPU|VRAM|video|graphics)\b|\b(?:GPU|VRAM|GPU[- ]memory|memory)\s+(?:guidelines?|recommendations?)\b"
@@ -209,7 +209,7 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
     """
     if not _MAY_SAY.search(line):
         return
-    is_listed = bool(_ITEM.match(line)) and bool(_REQUIREMENTS.search(heading))
+    is_listed = bool(_ITEM.match(line)) and bool(REQUIREMENTS.search(heading))
     is_answer = bool(_ASKED.search(heading))
     if _MAIN_MEMORY.search(line) and not _CARD_MEMORY.search(line):
         return

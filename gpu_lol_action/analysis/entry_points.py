@@ -205,9 +205,7 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         if is_open and (
             is_named_for_training(command) or (script.mentions("train") and is_configured_to_train(command, configs))
         ):
-            behavior = (
-                Behavior.TRAINS
-            )  # one program for all, and the script around it or its configuration says what for
+            behavior = Behavior.TRAINS  # one program for all: the script around it or its configuration says what for
     elif command.is_tool or command.is_launcher or (script is None and is_fetched(command)):
         behavior = by_words(command)
     elif script is None and command.tool == "python" and command.target.endswith(".py"):

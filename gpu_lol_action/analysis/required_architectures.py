@@ -9,7 +9,8 @@ import re
 
 from gpu_lol_action.domain.patterns import regex
 
-_REQUIREMENTS = regex(r"\b(?:requirements?|prerequisites?|hardware)\b|环境要求|硬件|配置要求", re.IGNORECASE)
+REQUIREMENTS = regex(r"\b(?:requirements?|prerequisites?|hardware)\b|环境要求|硬件|配置要求", re.IGNORECASE)
+"""What a heading over a list of requirements says."""
 # The item begins with it: "CUDA 12.3 for SM90 GPUs" or "FP8 needs Hopper" ask for something else, or for a part.
 _HOPPER = regex(
     r"\s{0,12}(?:[-*+•]|\d{1,2}[.)])\s{1,4}[*_`]{0,2}(?:an?\s)?(?:(?:Supported\s)?(?:GPUs?|hardware|architectures?)[*_`]{0,2}\s?[:\uff1a][*_`]{0,2}\s?)?(?:NVIDIA\s)?"
@@ -26,5 +27,5 @@ LEAST_OF_HOPPER = "H100"
 
 def required_card(line: str, heading: str) -> str | None:
     """Return the least card of the architecture that an item of a list of requirements asks for; None where it asks for none."""
-    is_item = bool(heading) and _HOPPER.match(line) is not None and _REQUIREMENTS.search(heading) is not None
+    is_item = bool(heading) and _HOPPER.match(line) is not None and REQUIREMENTS.search(heading) is not None
     return LEAST_OF_HOPPER if is_item and not _OTHERS.search(line) else None

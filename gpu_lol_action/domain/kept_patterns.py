@@ -68,7 +68,7 @@ def _kept() -> Kept:
     place = _place()
     with contextlib.suppress(OSError, EOFError, ValueError, TypeError):
         form, kept = marshal.loads(place.read_bytes()) if place else (None, {})  # noqa: S302 as Python reads its own  # nosec B302
-        return cast("Kept", kept) if form == _FORM else {}
+        return cast("Kept", kept) if form == _FORM and isinstance(kept, dict) else {}
     return {}
 
 

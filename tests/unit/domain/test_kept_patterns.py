@@ -80,6 +80,7 @@ def test_flags_are_part_of_what_is_kept(place: Path) -> None:
         b"\xff\xff",
         marshal.dumps(("another Python", {("a+", 0): (b"", 0, 0, {})})),
         marshal.dumps(7),
+        marshal.dumps((kept_patterns._FORM, 7)),
         marshal.dumps((kept_patterns._FORM, {("a+", 0): (array("I", [4_000_000_000]).tobytes(), 32, 0, {})})),
         marshal.dumps((kept_patterns._FORM, {("a+", 0): (b"", 32, 0, {})})),
         marshal.dumps((kept_patterns._FORM, {("a+", 0): (b"odd", 32, 0, {})})),

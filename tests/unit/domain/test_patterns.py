@@ -76,10 +76,9 @@ def test_every_pattern_of_the_analyzer_compiles() -> None:
     ],
 )
 def test_a_file_and_a_line_are_answered_alike(size: int, text: str, is_found: bool) -> None:
-    late = regex(r"\bmemory of (\d+)", re.IGNORECASE)
-    setattr(late, "search", _asked(late, ("memory of ",)))  # noqa: B010 as the table of words makes it
+    search = _asked(regex(r"\bmemory of (\d+)", re.IGNORECASE), "memory of ")
     for _ in range(3):
-        found = late.search(" x" * size + f" {text}")
+        found = search(" x" * size + f" {text}")
         assert (found is not None and found[1] == "7") == is_found
 
 
@@ -89,10 +88,9 @@ def test_a_text_of_letters_with_rare_relatives_is_no_text_without_a_word(letter:
     plain = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"}[letter]
     assert re.search(f"a{plain}b", f"A{letter}B", re.IGNORECASE)
     for size in (0, 5_000):
-        late = regex(f"a{plain}b", re.IGNORECASE)
-        setattr(late, "search", _asked(late, (f"a{plain}b",)))  # noqa: B010 as the table of words makes it
-        assert late.search(" x" * size + f"A{letter}B")
+        assert _asked(regex(f"a{plain}b", re.IGNORECASE), f"a{plain}b")(" x" * size + f"A{letter}B")
 
 
-def _asked(late: re.Pattern[str], words: tuple[str, ...]) -> patterns._Asked:
-    return patterns._Asked(cast("patterns._Late", late), "search", words)
+def _asked(late: re.Pattern[str], word: str) -> patterns._Asked:
+    """Return what answers a search, as an expression has it of which the table of words knows this one."""
+    return patterns._Asked(cast("patterns._Late", late), "search", (word,))
