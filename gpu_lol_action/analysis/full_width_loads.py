@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from packaging.version import Version
-
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
@@ -24,7 +22,7 @@ from gpu_lol_action.estimation.read_requirements import read_requirement
 FIELD = "model.loaded_wide"
 MAX_MODULES = 20
 # The first release that loads weights as they are published, and one of torch that it no longer works with.
-_TOO_NEW = {"transformers": Version("5"), "torch": Version("2.1")}
+_TOO_NEW = {"transformers": "5", "torch": "2.1"}
 _LANGUAGE_MODEL = regex(
     r"(?:^|\.)(?:AutoModelForCausalLM|AutoModelForSeq2SeqLM|\w{2,40}(?:ForCausalLM|LMHeadModel))\.from_pretrained$"
 )
@@ -73,7 +71,11 @@ def _is_before(text: str) -> bool:
         return False
     first = _TOO_NEW.get(asked.name)
     bounds = [each.version.removesuffix(".*") for each in asked.specifier if each.operator in _BOUNDS]
-    return first is not None and any(Version(bound) <= first for bound in bounds)
+    if first is None or not bounds:
+        return False
+    from packaging.version import Version
+
+    return any(Version(bound) <= Version(first) for bound in bounds)
 
 
 _BOUNDS = frozenset({"==", "<", "<=", "~="})

@@ -6,8 +6,6 @@ import functools
 import re
 from collections.abc import Sequence
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.conda_environments import environments
 from gpu_lol_action.analysis.conda_files import read_environment
@@ -44,6 +42,8 @@ class PythonWish:
         minor = ".".join(python.split(".")[:2])
         if self.exact:
             return ".".join(self.exact.split(".")[:2]) == minor
+        from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
         try:
             allowed = SpecifierSet(self.specifier)
         except InvalidSpecifier:

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-
-from packaging.specifiers import Specifier
-from packaging.version import InvalidVersion, Version
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.dead_branches import dead_lines
@@ -24,6 +22,9 @@ from gpu_lol_action.analysis.settings import values_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.read_requirements import read_requirement
+
+if TYPE_CHECKING:
+    from packaging.specifiers import Specifier
 
 _TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "TrainingArguments", "Seq2SeqTrainingArguments"})
 _LIBRARIES = frozenset({"transformers", "diffusers"})
@@ -43,7 +44,7 @@ _EXTRAS = frozenset({"torch", "accelerate", "deepspeed", "all", "train"})
 _BITS = frozenset({"load_in_8bit", "load_in_4bit"})
 _OPTIMIZERS = regex(r"8bit|paged_|bnb")
 _OPTIMIZER_KEYS = ("optim", "--optim")
-_FIRST = Version("4.30")
+_FIRST = "4.30"
 """The first transformers whose trainer is made of it."""
 
 
@@ -235,9 +236,11 @@ def _is_old(requirement: str) -> bool:
 
 
 def _ends_before(bound: Specifier) -> bool:
+    from packaging.version import InvalidVersion, Version
+
     try:
         version = Version(bound.version.removesuffix(".*"))
     except InvalidVersion:
         return False
     is_end = bound.operator in {"==", "===", "<", "<="} or (bound.operator == "~=" and len(version.release) > 2)
-    return is_end and (version < _FIRST or (version == _FIRST and bound.operator == "<"))
+    return is_end and (version < Version(_FIRST) or (version == Version(_FIRST) and bound.operator == "<"))

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.read_requirements import read_requirement
 from gpu_lol_action.estimation.torch_releases import parse_version, torch_releases
@@ -58,7 +56,7 @@ def specifier_of(requirements: Sequence[str], *names: str) -> str | None:
             continue
         read = read_requirement(text)
         if read is not None:
-            return str(read.specifier)
+            return str(read.specifier) if read.specifier else ""
     return None
 
 
@@ -144,6 +142,8 @@ def disagreements(requirements: Sequence[str]) -> list[str]:
 
 def allows(specifier: str, version: str) -> bool:
     """Whether a specifier allows a version; one that cannot be read allows all."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
     try:
         return SpecifierSet(specifier).contains(version, prereleases=True)
     except InvalidSpecifier:

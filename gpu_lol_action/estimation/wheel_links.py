@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from packaging.version import InvalidVersion, Version
-
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.wheel_ranges import Replaced, has_none, wheel_range
 
@@ -29,6 +27,8 @@ def fitting_link(requirement: str, python: str, published: Iterable[str]) -> Rep
     # What is built for the stable interface (`abi3`) runs on later Pythons as well.
     if found is None or f"3.{found[3]}" == python or "abi3" in found[4]:
         return None
+    from packaging.version import InvalidVersion, Version
+
     name = re.sub(r"[-_.]+", "-", found[1]).lower()
     try:
         version = Version(found[2].replace("%2B", "+").replace("%2b", "+"))

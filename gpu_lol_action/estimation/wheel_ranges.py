@@ -11,25 +11,24 @@ import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-
-from packaging.requirements import Requirement
-from packaging.version import InvalidVersion, Version
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.tables import table_text
-from gpu_lol_action.estimation.read_requirements import read_requirement
+from gpu_lol_action.estimation.read_requirements import ReadRequirement, read_requirement
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 PYTHONS = tuple(f"3.{minor}" for minor in range(6, 15))
 """The Pythons of the table, in the order of its columns."""
 _NONE = "-"
 # transformers from this release on takes tokenizers up to that one, which without a wheel wants a compiler for Rust; None: any.
 # Beside it the first release without known faults. Source: the metadata of transformers' own releases.
-_TOKENIZERS: tuple[tuple[Version, Version | None, Version], ...] = (
-    (Version("2.4"), Version("0.9.3"), Version("2.4.1")), (Version("4.0"), Version("0.9.4"), Version("4.0.1")),
-    (Version("4.3"), Version("0.10.3"), Version("4.3.3")), (Version("4.16"), None, Version("4.16.2")),
-    (Version("4.17"), Version("0.12.1"), Version("4.17.0")), (Version("4.23"), Version("0.13.3"), Version("4.23.1")),
-    (Version("4.34"), None, Version("4.34.0")),
+_TOKENIZERS = (
+    ("2.4", "0.9.3", "2.4.1"), ("4.0", "0.9.4", "4.0.1"), ("4.3", "0.10.3", "4.3.3"), ("4.16", None, "4.16.2"),
+    ("4.17", "0.12.1", "4.17.0"), ("4.23", "0.13.3", "4.23.1"), ("4.34", None, "4.34.0"),
 )  # fmt: skip
 _NAME = regex(r"[A-Za-z0-9][\w.-]*")
 
@@ -78,6 +77,8 @@ def wheel_range(name: str, python: str) -> WheelRange | None:
     cell = line.split(",")[PYTHONS.index(python)]
     if cell in {"", _NONE}:
         return None
+    from packaging.version import Version
+
     least, _, newest = cell.partition("..")
     return WheelRange(Version(least) if least else None, Version(newest) if newest else None)
 
@@ -114,14 +115,16 @@ def replaced(requirement: str, python: str) -> Replaced | None:
 
 def _with_tokenizers(lower: Version, upper: Version, python: str) -> Version | None:
     """Return the next release of transformers whose tokenizers has a wheel for that Python; None where one that is asked for has."""
+    from packaging.version import Version
+
     tokenizers = wheel_range("tokenizers", python)
     least = tokenizers.least if tokenizers is not None else None
-    if least is None or lower < _TOKENIZERS[0][0]:
+    if least is None or lower < Version(_TOKENIZERS[0][0]):
         return None
     ends = [*(first for first, _, _ in _TOKENIZERS[1:]), None]
     for (first, most, release), end in zip(_TOKENIZERS, ends, strict=True):
-        if (end is None or end > lower) and (most is None or most >= least):
-            return release if first > upper else None
+        if (end is None or Version(end) > lower) and (most is None or Version(most) >= least):
+            return Version(release) if Version(first) > upper else None
     return None
 
 
@@ -151,7 +154,7 @@ def best_python(requirements: Sequence[str], candidates: Sequence[str]) -> str:
     return min(candidates, key=failing)
 
 
-def _applies(read: Requirement, python: str) -> bool:
+def _applies(read: ReadRequirement, python: str) -> bool:
     environment = {"python_version": python, "python_full_version": f"{python}.9", "sys_platform": "linux", "os_name": "posix",
                    "platform_system": "Linux", "platform_machine": "x86_64", "implementation_name": "cpython",
                    "platform_python_implementation": "CPython", "extra": ""}  # fmt: skip
@@ -161,11 +164,13 @@ def _applies(read: Requirement, python: str) -> bool:
         return True
 
 
-def _bounds(read: Requirement) -> tuple[Version | None, Version | None]:
+def _bounds(read: ReadRequirement) -> tuple[Version | None, Version | None]:
     """Return the least and the greatest version that a specifier allows; an open side is None.
 
     ``==1.22.*`` and ``~=1.22.1`` reach to the end of 1.22; ``<2`` is taken as 2 itself, which is never too narrow.
     """
+    from packaging.version import InvalidVersion, Version
+
     lower: list[Version] = []
     upper: list[Version] = []
     for part in read.specifier:
@@ -187,4 +192,6 @@ def _bounds(read: Requirement) -> tuple[Version | None, Version | None]:
 
 
 def _end_of(release: tuple[int, ...]) -> Version:
+    from packaging.version import Version
+
     return Version(".".join(map(str, release)) + ".999999")
