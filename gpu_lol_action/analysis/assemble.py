@@ -47,7 +47,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.spec import Dependencies, EnvironmentSpec, Hardware, Meta, Software, WorkloadType
 from gpu_lol_action.domain.what_if import Alternative
 from gpu_lol_action.estimation.compatibility import ImageChoice
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.known_models import ModelFacts
 
 Detector = Callable[[Checkout, Run | None], list[Finding]]
 TreeDetector = Callable[[Checkout], list[Finding]]

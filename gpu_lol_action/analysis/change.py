@@ -15,7 +15,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec_lines import stated_lines
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.known_models import ModelFacts
 
 NO_FACTS: Mapping[str, ModelFacts] = {}
 # Of the file's keys, those from which machine and price follow; what else it says is a part of the environment.

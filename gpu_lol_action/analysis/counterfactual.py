@@ -15,7 +15,7 @@ from gpu_lol_action.domain.change import Cause, RunNeed
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import WorkloadType
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.known_models import ModelFacts
 
 MOST_SET_BACK = 24
 """Findings that are tried: each costs a millisecond or two, and a rewrite of a whole program has no single cause."""

@@ -13,7 +13,8 @@ from gpu_lol_action.analysis.own_weights import own_size
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.model_facts import find_model
 
 LEAST_B, MOST_B = 0.01, 400  # larger ones no single machine holds: a README tells news of them
 MAX_LINES = 400

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.memory_need import MemoryNeed
 from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.media import PICTURE_KINDS
-from gpu_lol_action.estimation.model_facts import ModelFacts
 
 MANY_CARDS, OF_MANY_GB = 4, 16
 TRAINING_GB, INFERENCE_GB, OF_SMALL_GB, SMALL_GIB = 12, 12, 8, 4.0

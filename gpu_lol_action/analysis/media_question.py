@@ -12,10 +12,11 @@ from gpu_lol_action.analysis.network_values import A_ROW
 from gpu_lol_action.analysis.repeated_blocks import is_one_layer
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.media import OWN, PICTURE_KINDS
 from gpu_lol_action.estimation.media_facts import find_network, find_pipeline
 from gpu_lol_action.estimation.media_pipelines import NUMBERS_PER_POINT, SCENE
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram_question import VramQuestion
 
 SMALL_PICTURE = 64

@@ -8,7 +8,8 @@ from gpu_lol_action.analysis.memory_question import has_batch
 from gpu_lol_action.analysis.open_sizes import Bound
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Finding
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram import VramQuestion
 
 

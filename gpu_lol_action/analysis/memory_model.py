@@ -13,9 +13,10 @@ from gpu_lol_action.analysis.surest import best, value_of_best
 from gpu_lol_action.analysis.wordless import WORDLESS
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.media_facts import find_pipeline
 from gpu_lol_action.estimation.megatron import Flags, model_of_flags
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, shape_model
+from gpu_lol_action.estimation.model_facts import find_model, shape_model
 
 # A published figure over so many times the estimate is not explained by the model that was recognized.
 EXPLAINS = 4

@@ -44,8 +44,8 @@ from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.calibration import workload_of
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.media import is_counted
-from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 

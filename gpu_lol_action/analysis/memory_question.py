@@ -16,8 +16,8 @@ from gpu_lol_action.analysis.whole_copies import FIELD as COPIES
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.context_lengths import context_length
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.media import OWN
-from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion
 from gpu_lol_action.estimation.vram_activations import COMPOSED
 

@@ -17,8 +17,9 @@ from gpu_lol_action.analysis.settings import scope_of
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm, with_terms
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.media_facts import find_pipeline
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram import GB, GIB, VramQuestion
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from gpu_lol_action.analysis.media_question import DEFAULT_POSITIONS, LONGEST_PADDED
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.finding import Confidence, Finding
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.known_models import ModelFacts
 
 
 def padded_length(findings: tuple[Finding, ...], model: ModelFacts, most: int) -> int:

@@ -6,7 +6,7 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.settings import as_number, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Finding
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.picture_tokens import TEXT_TOKENS, picture_tokens
 
 PIXELS = "media.picture_pixels"

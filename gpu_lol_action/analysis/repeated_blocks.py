@@ -6,7 +6,7 @@ The shape that its configuration says tells so: the block is as large as one of 
 
 from __future__ import annotations
 
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.known_models import ModelFacts
 
 FEWEST_REPEATED = 4
 """Blocks from which on one of them is far from the whole."""

@@ -11,7 +11,8 @@ from gpu_lol_action.analysis.surest import value_of_best
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.estimation.engine_beside import Engine, beside_engine, with_companions
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram import VramQuestion
 
 _FROZEN = {rl_engine.REWARD: "reward model", rl_engine.TEACHER: "teacher"}

@@ -3,7 +3,7 @@
 An analysis loads three hundred modules that declare two hundred records, of which a small repository asks a few dozen. A
 dataclass writes and compiles six methods when it is declared, 0.3 ms (CPython 3.11): a quarter of the time that such an
 analysis took. Here comparing, hashing and showing are functions that all records share; what makes an instance is written when
-the first is made, and which fields there are is found out when somebody asks: that took a tenth once more.
+the first is made, of what the class itself says; the fields as a dataclass has them are found out when somebody asks.
 
 A record is read-only to whoever checks types, plain while the program runs: a frozen dataclass sets each of its fields by a
 call, so that one of eight fields takes 0.8 microseconds to make in place of 0.15. The largest trees make a hundred thousand.
@@ -22,7 +22,7 @@ else:
     from dataclasses import MISSING, Field, dataclass, fields
     from operator import attrgetter
     from reprlib import recursive_repr
-    from typing import TypeVar
+    from typing import NamedTuple, TypeVar
 
     Class = TypeVar("Class", bound=type)
 
@@ -39,6 +39,32 @@ else:
             return made
 
         return declare
+
+    class _Part(NamedTuple):
+        """What setting and comparing a record need to know of one of its fields."""
+
+        name: str
+        default: Any
+        default_factory: Any
+        init: bool
+        kw_only: bool
+        compare: bool
+
+    def _parts(made: type) -> list[_Part]:
+        """Return a record's fields in their order: as the class says them, where it inherits none and nobody asked for them before."""
+        said = made.__dict__.get("__dataclass_fields__")
+        if not isinstance(said, _Fields) or any(hasattr(base, "__dataclass_fields__") for base in made.__bases__):
+            return [_part(each.name, each) for each in fields(made)]
+        kinds = said.declared.__annotations__.items()
+        if any("KW_ONLY" in str(kind) or "InitVar" in str(kind) for _, kind in kinds):
+            return [_part(each.name, each) for each in fields(made)]
+        names = (name for name, kind in kinds if "ClassVar" not in str(kind))
+        return [_part(name, said.declared.__dict__.get(name, MISSING)) for name in names]
+
+    def _part(name: str, given: Any) -> _Part:
+        if isinstance(given, Field):
+            return _Part(name, given.default, given.default_factory, given.init, given.kw_only is True, given.compare)
+        return _Part(name, given, MISSING, init=True, kw_only=False, compare=True)
 
     class _Fields:
         """A record's fields as a dataclass has them, told apart when they are first asked for: half of what declaring one costs."""
@@ -73,7 +99,7 @@ else:
     def _setting(made: type) -> Callable[..., None] | None:
         """Return what sets the fields in their order, or nothing where a field is given in another way than most are."""
         asked, set_, known = ["self"], [], {"_absent": MISSING}
-        for number, each in enumerate(fields(made)):
+        for number, each in enumerate(_parts(made)):
             if not each.init or each.kw_only:
                 return None
             value = each.name
@@ -116,7 +142,7 @@ else:
         made.__hash__ = first_hash if hashed else None
 
     def _compare_by_fields(made: Class, *, hashed: bool) -> None:
-        names = [each.name for each in fields(made) if each.compare]
+        names = [each.name for each in _parts(made) if each.compare]
         values = attrgetter(*names) if names else _nothing
 
         def equal(self: Any, other: object) -> bool:

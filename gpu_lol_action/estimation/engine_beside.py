@@ -22,7 +22,7 @@ from dataclasses import replace
 
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm, with_terms
 from gpu_lol_action.domain.records import record
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram_question import GB, GIB, VramQuestion
 from gpu_lol_action.estimation.vram_shape import layer_shape

@@ -13,7 +13,8 @@ from typing import Any
 from gpu_lol_action.domain.lookup import HubFields
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, rounded_b
+from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.model_facts import find_model, rounded_b
 from gpu_lol_action.estimation.parameter_count import Shape, count_parameters
 
 # The Hub's own rule for ids (huggingface_hub, validate_repo_id), with an owner: a bare word may mean anything.

@@ -11,7 +11,8 @@ from typing import Any
 
 from gpu_lol_action.domain.lookup import HubFields
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.estimation.model_facts import ModelFacts, rounded_b
+from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.model_facts import rounded_b
 
 # Parts that a pipeline loads; a safety checker and what is converted for other engines are none.
 _PART = regex(r"(?:unet|transformer|prior|decoder|dit|vae|movq|vqgan|text_encoder|image_encoder)(?:_\d)?")

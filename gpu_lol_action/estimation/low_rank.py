@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.vram_shape import layer_shape
 
 _LOW_RANK = regex(r"galore|apollo")

@@ -11,7 +11,8 @@ many as there are stages, each of its share of the layers: those of all layers, 
 from __future__ import annotations
 
 from gpu_lol_action.domain.records import record
-from gpu_lol_action.estimation.model_facts import ModelFacts, rounded_b
+from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.model_facts import rounded_b
 from gpu_lol_action.estimation.vram_question import VramQuestion
 
 MEGATRON = "megatron"

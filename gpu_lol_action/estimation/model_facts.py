@@ -1,6 +1,6 @@
 """How large a model is: from the bundled table, from its name, or from a shape that code or a config.json states.
 
-The table is ``data/model_params.csv`` (sources in ``data/SOURCES.md``).
+The table is that of ``known_models.py``.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.domain.records import record
-from gpu_lol_action.domain.tables import table_rows
+from gpu_lol_action.estimation.known_models import (
+    ModelFacts,
+    known_models,
+    model_of_id,
+    model_of_last_word,
+    without_suffixes,
+)
 from gpu_lol_action.estimation.media_facts import find_network, find_pipeline
 from gpu_lol_action.estimation.tuned_names import known_part
 
-# What quantizers, trainers and mirrors add to a model's name without changing its size.
-_SUFFIXES = regex(
-    r"(?:-(?:hf|chat|instruct|thinking|it|base|bnb-4bit|unsloth-bnb-4bit|unsloth|gptq(?:-int[48])?|awq|gguf|fp8|fp16|bf16|int4|int8|4bit|8bit|delta))+$",
-    re.IGNORECASE,
-)
 _SIZE = regex(r"(?:^|[-_/. x])(\d{1,4}(?:[._]\d{1,3})?)\s?([bm])(?=$|[-_./ ])", re.IGNORECASE)
 _POINT_SIZE = regex(
     r"(?:^|[-_/. ])(\d{1,2})b(\d{1,2})(?=$|[-_./ ])", re.IGNORECASE
@@ -55,44 +55,6 @@ _SHORT_NAMES = {
     "amazon/mistrallite": "mistralai/Mistral-7B-v0.1", "prosusai/finbert": "google-bert/bert-base-uncased",
     "dmis-lab/biobert-v1.1": "google-bert/bert-base-uncased", "llm360/amber": "huggyllama/llama-7b",
 }  # fmt: skip
-
-
-@record(frozen=True, slots=True)
-class ModelFacts:
-    """Size and shape of a model. Parameters in billions; shape fields are 0 where unknown. ``source`` says from where.
-
-    ``active_parameters_b`` is what a mixture of experts uses per token, ``feed_forward`` the inner width of a layer's MLP
-    (of one expert); 0 where it is not known or no mixture.
-    """
-
-    name: str
-    kind: str
-    parameters_b: float
-    hidden_size: int = 0
-    layers: int = 0
-    attention_heads: int = 0
-    kv_heads: int = 0
-    vocabulary: int = 0
-    source: str = "table"
-    note: str = ""
-    active_parameters_b: float = 0.0
-    feed_forward: int = 0
-
-    @property
-    def has_shape(self) -> bool:
-        """Whether activations can be computed."""
-        return self.hidden_size > 0 and self.layers > 0
-
-    @property
-    def published_gb(self) -> float | None:
-        """GPU memory in GB that the model's own card says it needs for inference, where the table notes it."""
-        found = re.search(r"needs about (\d+(?:\.\d+)?) GB VRAM", self.note)
-        return float(found[1]) if found else None
-
-    @property
-    def embedding_b(self) -> float:
-        """Parameters in billions of embeddings and head, which quantizers leave alone."""
-        return min(2 * self.vocabulary * self.hidden_size / 1e9, self.parameters_b * 0.5)
 
 
 def find_model(name: str) -> ModelFacts | None:
@@ -166,37 +128,13 @@ def rounded_b(parameters_b: float) -> float:
     return round(parameters_b, 4) or round(parameters_b, 9)
 
 
-@functools.cache
-def _table() -> Mapping[str, ModelFacts]:
-    return {row["model_id"].lower(): _facts(row) for row in table_rows("model_params.csv")}
-
-
-@functools.cache
-def _by_last_word() -> Mapping[str, ModelFacts]:
-    """Return the table by name without owner and suffixes; the first row of the file wins."""
-    found: dict[str, ModelFacts] = {}
-    for key, facts in _table().items():
-        last = key.rsplit("/", 1)[-1]
-        found.setdefault(_bare(last), facts)
-        found.setdefault(_bare(last.removeprefix("meta-")), facts)
-        if re.search(r"-\d{4}$", last):  # a date of release: siblings have the same size
-            found.setdefault(_bare(last)[:-5], facts)
-    return found
-
-
-def _bare(name: str) -> str:
-    """Return a last word without suffixes, with one kind of dash; timm's training recipe behind a dot goes too."""
-    plain = re.sub(r"\.[a-z][\w.-]*$", "", name.replace("_", "-"))
-    return _SUFFIXES.sub("", plain)
-
-
 def _in_table(name: str) -> ModelFacts | None:
     asked = name.strip().strip("/").lower()
     asked = _SHORT_NAMES.get(asked, asked).lower()
-    if asked in _table():
-        return _table()[asked]
-    last = _bare(asked.rsplit("/", 1)[-1])
-    return _by_last_word().get(last) or _by_last_word().get(re.sub(r"-\d{4}$", "", last))
+    if (known := model_of_id(asked)) is not None:
+        return known
+    last = without_suffixes(asked.rsplit("/", 1)[-1])
+    return model_of_last_word(last) or model_of_last_word(re.sub(r"-\d{4}$", "", last))
 
 
 def _version_of(name: str) -> ModelFacts | None:
@@ -207,7 +145,7 @@ def _version_of(name: str) -> ModelFacts | None:
     last = name.strip().strip("/").lower()[:200].rpartition("/")[2].replace("_", "-")
     words = last.split("-")
     for count in range(len(words) - 1, 1, -1):
-        known = _by_last_word().get("-".join(words[:count])) if count < MOST_WORDS else None
+        known = model_of_last_word("-".join(words[:count])) if count < MOST_WORDS else None
         if known is not None and known.has_shape and _says_size("-".join(words[:count])):
             rest = "-".join(words[count:])
             return None if _says_size(rest) else replace(known, name=name.strip(), note=f"a version of {known.name}")
@@ -230,7 +168,7 @@ def _tunable_names() -> frozenset[str]:
 @functools.cache
 def _tunable() -> Mapping[str, ModelFacts]:
     """Return what is tuned under its own name, by that name without its owner; the first row of the file wins."""
-    rows = tuple(_table().items())[::-1]
+    rows = tuple(known_models().items())[::-1]
     return {key.rpartition("/")[2].replace("_", "-"): facts for key, facts in rows if facts.kind in _TUNED_KINDS}
 
 
@@ -282,24 +220,5 @@ def _nearest_shape(name: str, size: float) -> ModelFacts:
         is_usual = facts.vocabulary <= USUAL_WORDS
         return not (is_kin and is_near), not (is_grouped and is_near), not (is_usual and is_near), off, facts.name
 
-    known = (facts for facts in _table().values() if facts.kind == "llm" and facts.has_shape)
+    known = (facts for facts in known_models().values() if facts.kind == "llm" and facts.has_shape)
     return min(known, key=distance)
-
-
-def _facts(row: Mapping[str, str]) -> ModelFacts:
-    def whole(key: str) -> int:
-        return int(float(row[key])) if row[key] else 0
-
-    heads = whole("attention_heads")
-    return ModelFacts(
-        name=row["model_id"],
-        kind=row["type"],
-        parameters_b=float(row["total_params_b"]),
-        hidden_size=whole("hidden_size"),
-        layers=whole("layers"),
-        attention_heads=heads,
-        kv_heads=whole("kv_heads") or heads,
-        vocabulary=whole("vocab_size"),
-        note=row["note"],
-        active_parameters_b=float(row["active_params_b"] or 0),
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 
 from gpu_lol_action.domain.records import record
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.known_models import ModelFacts
 
 GB = 1e9
 GIB = 2**30

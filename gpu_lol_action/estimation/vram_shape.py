@@ -11,7 +11,7 @@ import re
 
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.known_models import ModelFacts
 
 # Families whose MLP has two matrices and whose norms are LayerNorm (their papers' and configurations' words).
 _PLAIN = regex(

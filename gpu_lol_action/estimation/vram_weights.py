@@ -8,8 +8,8 @@ Hu et al. 2021 (LoRA); DeepSpeed's documentation of its memory and configuration
 from __future__ import annotations
 
 from gpu_lol_action.domain.memory import MemoryTerm
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.megatron import MEGATRON, share_on_rank
-from gpu_lol_action.estimation.model_facts import ModelFacts
 from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram_question import GB, GIB, Method, Sharding, VramQuestion
 from gpu_lol_action.estimation.vram_shape import layer_shape

@@ -16,7 +16,8 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.lookup import HubPage, Unanswered
 from gpu_lol_action.estimation.hub_model import HubModel, adapter_base, is_adapter, is_hub_id, read_model
 from gpu_lol_action.estimation.hub_pipeline import is_pipeline, read_pipeline
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model, is_known_model
+from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.model_facts import find_model, is_known_model
 from gpu_lol_action.estimation.shown_size import parameters
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.quantized_names import scheme_in_name
 from gpu_lol_action.estimation.vram_question import Method, Sharding, VramQuestion
 from gpu_lol_action.estimation.vram_shape import model_of_shape, typical_model

@@ -12,7 +12,7 @@ from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.errors import SpecError
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.known_models import ModelFacts
 
 Build = Callable[[Mapping[str, str]], Checkout]
 

@@ -11,7 +11,8 @@ from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.media_question import media_model, with_media
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram_question import Method, VramQuestion
 
 Build = Callable[[Mapping[str, str]], Checkout]

@@ -16,7 +16,7 @@ from gpu_lol_action.analysis.silent_documents import LEAST_WORDS, ORDINARY_GIB, 
 from gpu_lol_action.cli import main
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.vram import Method, VramQuestion
 from tests.support.networks import PICTURES
 

@@ -8,7 +8,7 @@ from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.media_question import built_instead
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.estimation.model_facts import ModelFacts
+from gpu_lol_action.estimation.known_models import ModelFacts
 from tests.unit.analysis.conftest import Build
 
 CLUSTERS = """

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from gpu_lol_action.domain.what_if import Lever
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.levers import combined, variants
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion, estimate_vram
 
 

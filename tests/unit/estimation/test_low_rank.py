@@ -6,8 +6,9 @@ import dataclasses
 
 import pytest
 
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.low_rank import is_low_rank, remembered
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram import GB, GIB, estimate_vram
 from gpu_lol_action.estimation.vram_question import Method, VramQuestion
 from gpu_lol_action.estimation.vram_states import moments_gb, trained_bytes

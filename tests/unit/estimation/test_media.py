@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.media import scale_of
 from gpu_lol_action.estimation.media_facts import find_network, find_pipeline, networks
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram import Method, VramQuestion, estimate_vram
 
 

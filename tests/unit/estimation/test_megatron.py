@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.megatron import (
     MEGATRON,
     Flags,
@@ -14,7 +15,7 @@ from gpu_lol_action.estimation.megatron import (
     model_of_flags,
     share_on_rank,
 )
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram import GB, GIB, Method, Sharding, VramQuestion, estimate_vram
 from gpu_lol_action.estimation.vram_states import trained_bytes
 

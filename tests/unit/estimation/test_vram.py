@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_lol_action.domain.memory import MemoryBreakdown
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram import (
     GB,
     GIB,

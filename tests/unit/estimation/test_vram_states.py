@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.estimation.model_facts import ModelFacts, find_model
+from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram_question import GB, Method, VramQuestion
 from gpu_lol_action.estimation.vram_shape import layer_shape, model_of_shape, typical_model
 from gpu_lol_action.estimation.vram_states import (
