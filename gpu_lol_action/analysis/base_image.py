@@ -64,7 +64,7 @@ def _dockerfile(checkout: Checkout) -> list[Finding]:
     A bare CUDA image is a wish for that CUDA (and a compiler), not an image to install Python packages into.
     """
     for source in main_dockerfiles(checkout, primary_run(checkout)):
-        arguments = dict(re.findall(r"^[ \t]*ARG[ \t]+(\w+)=[\"']?([^\s\"']+)", source.text, re.MULTILINE))
+        arguments = dict(regex(r"^[ \t]*ARG[ \t]+(\w+)=[\"']?([^\s\"']+)", re.MULTILINE).findall(source.text))
         for number, line in reversed(list(enumerate(source.text.split("\n"), 1))):
             match = _FROM.match(line)
             if not match:
@@ -82,7 +82,7 @@ def _dockerfile(checkout: Checkout) -> list[Finding]:
             if bare is not None:
                 return _of_bare_cuda(image, bare, where)
             host = image.split("/", maxsplit=1)[0]
-            if "/" in image and re.search(r"[.:]", host) and host not in _PUBLIC_HOSTS:
+            if "/" in image and regex(r"[.:]").search(host) and host not in _PUBLIC_HOSTS:
                 why = f"the Dockerfile starts from `{image}`, which may not be public: another image is taken"
                 return [Finding("not_understood", "image", why, Confidence.MEDIUM, where)]
             return [Finding("environment.base_image", image, "the Dockerfile starts from it", Confidence.HIGH, where)]
@@ -99,8 +99,8 @@ def _of_bare_cuda(image: str, found: re.Match[str], where: Evidence) -> list[Fin
 
 def _filled(text: str, arguments: Mapping[str, str]) -> str:
     for _ in range(3):
-        text = re.sub(
-            r"\$\{?(\w+)(?::-([^}]*))?\}?", lambda found: arguments.get(found[1]) or found[2] or found[0], text
+        text = regex(r"\$\{?(\w+)(?::-([^}]*))?\}?").sub(
+            lambda found: arguments.get(found[1]) or found[2] or found[0], text
         )
     return text
 
@@ -111,8 +111,8 @@ def _versions(checkout: Checkout) -> list[Finding]:
         name = package_name(item.requirement)
         if item.is_optional or name not in _FRAMEWORKS:
             continue
-        version = re.match(r"[\w.-]+(?:\[[^\]]*\])?\s*([^;@]*)", item.requirement)
-        value = re.sub(r"\s+", "", version[1]) if version else ""
+        version = regex(r"[\w.-]+(?:\[[^\]]*\])?\s*([^;@]*)").match(item.requirement)
+        value = regex(r"\s+").sub("", version[1]) if version else ""
         why = f"`{item.requirement}` is asked for"
         found.append(Finding(f"framework.{_FRAMEWORKS[name]}", value, why, Confidence.HIGH, item.evidence))
     gone = taken_out(checkout, primary_run(checkout)).get("torch")
@@ -207,7 +207,7 @@ def _contradictions(checkout: Checkout, found: list[Finding]) -> Iterator[Findin
     pins: dict[str, tuple[str, Evidence]] = {}
     for item in lists_of(checkout).pins:
         name = package_name(item.requirement)
-        version = pinned(re.sub(r"^[\w.-]+(?:\[[^\]]*\])?\s*|;.*$", "", item.requirement))
+        version = pinned(regex(r"^[\w.-]+(?:\[[^\]]*\])?\s*|;.*$").sub("", item.requirement))
         if name not in {"torch", "torchvision", "tensorflow", "jax", "transformers", "vllm", "numpy"} or not version:
             continue
         old = pins.setdefault(name, (version, item.evidence))

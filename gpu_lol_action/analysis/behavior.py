@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import re
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
@@ -220,7 +219,7 @@ def _is_network(owner: str, imported: frozenset[str]) -> bool:
     return (
         "trainer" in owner
         or "brain" in owner
-        or bool(imported & {"tensorflow", "keras"} and re.search(r"model|net|learner", owner))
+        or bool(imported & {"tensorflow", "keras"} and regex(r"model|net|learner").search(owner))
     )
 
 
@@ -229,7 +228,7 @@ def _is_inference_call(call: Call) -> bool:
         return False
     # `random.sample`, `np.random.choice`, `df.sample` draw; a sampler or a model samples.
     if call.last == "sample":
-        return bool(re.search(r"model|sampler|diffusion|net|pipe", call.name.rpartition(".")[0].lower()))
+        return bool(regex(r"model|sampler|diffusion|net|pipe").search(call.name.rpartition(".")[0].lower()))
     return call.last not in {"inference", "predict"} or "." in call.name
 
 

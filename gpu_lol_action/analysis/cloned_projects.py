@@ -6,7 +6,6 @@ here import and no file here holds.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -115,4 +114,4 @@ def _importing(source: Source) -> str:
 
 
 def _folded(name: str) -> str:
-    return re.sub(r"[-_.]", "", name).lower()
+    return regex(r"[-_.]").sub("", name).lower()

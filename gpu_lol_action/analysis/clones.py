@@ -6,7 +6,6 @@ Folders are only followed by name: where a text begins is not known, and neither
 from __future__ import annotations
 
 import posixpath
-import re
 from dataclasses import field
 
 from gpu_lol_action.analysis.command_words import command_of, split_words
@@ -90,7 +89,7 @@ class Clones:
 
         What is installed right behind a clone is that, though the step into its folder was forgotten.
         """
-        path = posixpath.normpath(re.sub(r"\[[\w,.-]+\]$", "", path))
+        path = posixpath.normpath(regex(r"\[[\w,.-]+\]$").sub("", path))
         if self.latest and path == "." and not self._place("")[0]:
             self.folder = posixpath.join(self.folder, self.latest)
         self.installed.add(self._place(path)[0])

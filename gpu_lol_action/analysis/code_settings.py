@@ -215,4 +215,4 @@ def _agreed(settings: Iterable[Setting]) -> list[Setting]:
 
 def bare_name(text: str) -> str:
     """Return a name as it is compared: letters and digits, small."""
-    return re.sub(r"[^a-z0-9]", "", text.lower())
+    return regex(r"[^a-z0-9]").sub("", text.lower())

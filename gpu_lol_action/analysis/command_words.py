@@ -48,7 +48,7 @@ def command_of(text: str) -> str:
 
 def split_words(text: str) -> list[str]:
     """Return the words of a command as a shell does, without its comment; a quote that does not end is only a sign."""
-    text = _BRACES.sub("$", re.sub(r"\s#\s.*", "", text[:2000]))
+    text = _BRACES.sub("$", regex(r"\s#\s.*").sub("", text[:2000]))
     try:
         return shell_words(text)
     except ValueError:
@@ -57,7 +57,7 @@ def split_words(text: str) -> list[str]:
 
 def ends_names(word: str) -> bool:
     """Whether a word can be no package of a command, so that what follows is a sentence or stands for something else."""
-    name = re.split(r"[<>=!~\[;@ ]", word)[0].rstrip(".,:")
+    name = regex(r"[<>=!~\[;@ ]").split(word)[0].rstrip(".,:")
     is_open = word.count("[") != word.count("]")
     return is_open or name.lower() in _PROSE or _PLACEHOLDER.fullmatch(name) is not None
 
@@ -72,7 +72,7 @@ def joined_switch(word: str, letters: str) -> tuple[str, str]:
 
     Gives the option and the value that is joined to it; two empty texts where a word is no such thing.
     """
-    if not re.fullmatch(r"-[A-Za-z]\S+", word):
+    if not regex(r"-[A-Za-z]\S+").fullmatch(word):
         return "", ""
     if word[1] in letters:
         return word[:2], word[2:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -79,17 +78,17 @@ def read_environment(source: Source) -> CondaFile:
         where, text = setting.evidence, setting.text.strip()
         requirement = None
         if setting.path == "dependencies.pip":
-            option = re.match(
-                r"(-r|--requirement|-e|--editable|-f|--find-links|--extra-index-url|-i|--index-url)[ =]\s*(\S+)", text
-            )
+            option = regex(
+                r"(-r|--requirement|-e|--editable|-f|--find-links|--extra-index-url|-i|--index-url)[ =]\s*(\S+)"
+            ).match(text)
             if option:
                 kinds = {"-r": "include", "--requirement": "include", "-e": "local", "--editable": "local", "-f": "links",
                          "--find-links": "links"}  # fmt: skip
                 kind = kinds.get(option[1], "index")
-                if kind != "local" or not re.match(r"git\+|https?://", option[2]):
+                if kind != "local" or not regex(r"git\+|https?://").match(option[2]):
                     options.append(Option(kind, option[2].removeprefix("file:"), where))
                     continue
-            elif re.fullmatch(r"(?:\.{1,2}(?:/[\w./-]*)?|(?:[\w-]+/)+[\w.-]*)(?:\[[\w,.-]+\])?", text):
+            elif regex(r"(?:\.{1,2}(?:/[\w./-]*)?|(?:[\w-]+/)+[\w.-]*)(?:\[[\w,.-]+\])?").fullmatch(text):
                 options.append(Option("local", text, where))
                 continue
             requirement = clean_requirement(text)
@@ -117,17 +116,17 @@ def as_versions(declared: Sequence[Declared]) -> list[Declared]:
 
 def conda_parts(text: str) -> tuple[str, str]:
     """Return name and version of a conda specification: ``conda-forge::numpy=1.19.2=py38h_0`` gives numpy and 1.19.2."""
-    bare = re.sub(r"^[\w./-]+::", "", text.strip().strip("\"'"))
-    bare = re.sub(r"\[.*\]$", "", bare)
-    found = re.match(r"([A-Za-z0-9_][\w.-]*)\s*([<>=!~]{0,2})\s*([\w.*]*)", bare)
+    bare = regex(r"^[\w./-]+::").sub("", text.strip().strip("\"'"))
+    bare = regex(r"\[.*\]$").sub("", bare)
+    found = regex(r"([A-Za-z0-9_][\w.-]*)\s*([<>=!~]{0,2})\s*([\w.*]*)").match(bare)
     if found is None:
         return "", ""
-    return found[1].lower(), re.sub(r"(?:\.\*)+$|\*$", "", found[3]).rstrip(".")
+    return found[1].lower(), regex(r"(?:\.\*)+$|\*$").sub("", found[3]).rstrip(".")
 
 
 def conda_requirement(text: str) -> str | None:
     """Return a conda specification as pip's requirement; None for what pip does not have."""
-    bare = re.sub(r"^[\w./-]+::", "", text.strip().strip("\"'"))
+    bare = regex(r"^[\w./-]+::").sub("", text.strip().strip("\"'"))
     name, version = conda_parts(text)
     if not name or _NOT_FROM_PIP.fullmatch(name):
         return None
@@ -136,18 +135,18 @@ def conda_requirement(text: str) -> str | None:
         return None
     if pip_name in _ANY_VERSION:
         return pip_name
-    bare = re.sub(r"\[.*\]$", "", bare)
-    ranged = re.match(r"[\w.-]+\s*((?:[<>!~]=?|==)\s*[\d.*]+(?:\s*,\s*[<>=!~]=?\s*[\d.*]+)*)$", bare)
+    bare = regex(r"\[.*\]$").sub("", bare)
+    ranged = regex(r"[\w.-]+\s*((?:[<>!~]=?|==)\s*[\d.*]+(?:\s*,\s*[<>=!~]=?\s*[\d.*]+)*)$").match(bare)
     if ranged:
-        return clean_requirement(pip_name + re.sub(r"\s+", "", ranged[1]))
+        return clean_requirement(pip_name + regex(r"\s+").sub("", ranged[1]))
     # One sign fuzzily, as conda means it: `torch=1.12` is any 1.12.
-    if re.fullmatch(r"\d+(?:\.\d+){2,}", version) and pip_name not in _BUILD_NUMBERED:
+    if regex(r"\d+(?:\.\d+){2,}").fullmatch(version) and pip_name not in _BUILD_NUMBERED:
         return clean_requirement(f"{pip_name}=={version}")
-    if re.fullmatch(r"\d+(?:\.\d+){0,2}", version):
+    if regex(r"\d+(?:\.\d+){0,2}").fullmatch(version):
         return clean_requirement(f"{pip_name}=={version}.*")
     return (
         clean_requirement(f"{pip_name}=={version}")
-        if re.fullmatch(r"\d[\w.]*", version)
+        if regex(r"\d[\w.]*").fullmatch(version)
         else clean_requirement(pip_name)
     )
 

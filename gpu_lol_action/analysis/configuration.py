@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -107,7 +106,7 @@ def _with_learned(settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
 def fold_key(key: str) -> str:
     """Return a key as settings carry it: small letters, underscores."""
     plain = key.strip().lower()
-    return plain if plain.isidentifier() else re.sub(r"[\s-]+", "_", plain)
+    return plain if plain.isidentifier() else regex(r"[\s-]+").sub("_", plain)
 
 
 def _bounded(settings: Iterator[Setting]) -> Iterator[Setting]:

@@ -46,7 +46,7 @@ def _given_by(checkout: Checkout, base: str) -> dict[str, str]:
     setup = checkout.find(f"{base}setup.cfg")
     if setup is not None and "console_scripts" in setup.text:
         text = setup.text[setup.text.index("console_scripts") :][:MAX_TEXT]
-        for name, module in _LINE.findall(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0]):
+        for name, module in _LINE.findall(regex(r"^\[", re.MULTILINE).split(text, maxsplit=1)[0]):
             found.setdefault(name, module)
     setup = checkout.find(f"{base}setup.py")
     if setup is not None and "console_scripts" in setup.text:

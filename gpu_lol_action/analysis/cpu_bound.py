@@ -69,7 +69,7 @@ def only_reads(source: Source, modules: frozenset[str]) -> bool:
     parts = [item for item in source.code.imports if _top(item.module) == "tensorflow" and item.names]
     if not all(_RECORDS.fullmatch(item.module) for item in parts):
         return False
-    called = [call.name for call in source.code.calls if re.match(r"(?:tf|tensorflow)\.", call.name)]
+    called = [call.name for call in source.code.calls if regex(r"(?:tf|tensorflow)\.").match(call.name)]
     used = set(_USED.findall(_REMARK.sub("", source.text)))
     if "tensorflow" in modules and not used and not parts:
         return False  # what works with it elsewhere may take it from here

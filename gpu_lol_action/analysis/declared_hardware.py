@@ -135,7 +135,7 @@ def _files(checkout: Checkout, run: Run) -> tuple[Source, ...]:
     """Return the file that states the command, the program, its configuration, and schedulers' files beside them."""
     said = checkout.find(run.evidence.path)
     own = [said if said is not None and said.form is not Form.MARKDOWN else None, run.script, *run.configs]
-    jobs = [s for s in checkout.of(Form.YAML) if s.depth <= 1 and re.match(r"sky|job|task|slurm|cluster", s.name)]
+    jobs = [s for s in checkout.of(Form.YAML) if s.depth <= 1 and regex(r"sky|job|task|slurm|cluster").match(s.name)]
     beside = [s for s in checkout.of(Form.SHELL) if "#SBATCH" in s.text[:4000] and s.depth <= 2]
     # A service's own definition stands beside its program or, as Truss has it, one folder up.
     folder = run.script.folder if run.script is not None and service_of(checkout, run.script) is not None else None
@@ -178,8 +178,8 @@ def _card(card: str, count: int | None, why: str, where: Evidence) -> Iterator[F
 
 def _folded(name: str) -> str | None:
     """Return the table's name of what a scheduler calls a card: ``a100-80gb``, ``v100-32g``, ``nvidia_a100_80gb``."""
-    bare = re.sub(r"^(?:nvidia|tesla|geforce)[_-]", "", name, flags=re.IGNORECASE)
-    sized = re.fullmatch(r"(.+?)[-_]?(\d{2})gb?", bare, re.IGNORECASE)
+    bare = regex(r"^(?:nvidia|tesla|geforce)[_-]", re.IGNORECASE).sub("", name)
+    sized = regex(r"(.+?)[-_]?(\d{2})gb?", re.IGNORECASE).fullmatch(bare)
     if sized is not None and (found := find_card(sized[1].replace("_", " "), sized[2])) is not None:
         return found
     return find_card(bare.replace("_", " "), None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -183,7 +182,7 @@ def _of_level(
             if named in level and named is not None:
                 blocks.setdefault((command.evidence.path, command.block), []).append(named)
     beside = [files for files in blocks.values() if set(plain) & set(files)] if plain else list(blocks.values())
-    words = set(re.split(r"[^a-z0-9]+", run.script.name.removesuffix(".py"))) if run and run.script else set()
+    words = set(regex(r"[^a-z0-9]+").split(run.script.name.removesuffix(".py"))) if run and run.script else set()
     own = [source for source in level if _stem(source) and set(_stem(source).split("-")) <= words]
     own += [source for source in level if source.name == _OF_MIM]
     if plain or beside:
@@ -199,7 +198,7 @@ _OF_MIM = "mminstall.txt"
 def _stem(source: Source) -> str:
     """Return what sets a list apart from its neighbors: ``requirements-gpu.txt`` gives ``gpu``."""
     bare = source.name.rpartition(".")[0]
-    return "-".join(part for part in re.split(r"[^a-z0-9]+", bare) if part and not part.startswith("requirement"))
+    return "-".join(part for part in regex(r"[^a-z0-9]+").split(bare) if part and not part.startswith("requirement"))
 
 
 def _requirements(checkout: Checkout, files: Sequence[Source], found: list[Declared], options: list[Option]) -> None:
@@ -228,8 +227,8 @@ def _requirements(checkout: Checkout, files: Sequence[Source], found: list[Decla
 
 def _constrained(item: Declared, constraints: dict[str, str]) -> Declared:
     limit = constraints.get(package_name(item.requirement), "")
-    version = re.search(r"(?:[<>=!~]=?=?\s*[\w.*+!-]+\s*,?\s*)+", limit)
-    bare = re.fullmatch(r"[\w.-]+(?:\[[\w,.-]+\])?", item.requirement)
+    version = regex(r"(?:[<>=!~]=?=?\s*[\w.*+!-]+\s*,?\s*)+").search(limit)
+    bare = regex(r"[\w.-]+(?:\[[\w,.-]+\])?").fullmatch(item.requirement)
     return replace(item, requirement=f"{item.requirement}{version[0].strip()}") if version and bare else item
 
 
@@ -285,5 +284,5 @@ def _below(
     options: Sequence[Option], projects: Sequence[tuple[Source, Project]], folders: Sequence[str]
 ) -> frozenset[str]:
     """Return the names of projects further down that nothing installs from their folders."""
-    local = {joined("", re.sub(r"\[[\w,.-]+\]$", "", option.value)) for option in options if option.kind == "local"}
+    local = {joined("", regex(r"\[[\w,.-]+\]$").sub("", option.value)) for option in options if option.kind == "local"}
     return frozenset(p.name for source, p in projects if source.folder not in {*folders, *local} and p.name)

@@ -153,7 +153,7 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
     is_run = bool(_USED.search(line)) and not _MEASURES.search(line)
     is_least = is_run and _LEAST_CARD.search(line) is not None
     is_demanded = is_least or (
-        is_run and bool(re.search(r"\b(?:requir|need|at least|minimum)\w*", line, re.IGNORECASE))
+        is_run and bool(regex(r"\b(?:requir|need|at least|minimum)\w*", re.IGNORECASE).search(line))
     )
     is_had = is_least or (is_run and _is_had(line))
     counted = False
@@ -224,9 +224,9 @@ def count_of(word: str | None) -> int | None:
 
 def find_card(name: str, size: str | None) -> str | None:
     """Return the table's name of a card; A100 without a size stays the one with 40 GB, an A800 was made with 80 GB for servers."""
-    bare = re.sub(r"[\s-]+", " ", name.strip().upper())
+    bare = regex(r"[\s-]+").sub(" ", name.strip().upper())
     size = size or ("80" if bare == "A800" else None)
-    bare = re.sub(r"^([AH])800$", r"\g<1>100", bare)
+    bare = regex(r"^([AH])800$").sub(r"\g<1>100", bare)
     found = find_accelerator(f"{bare}-{size}GB") if size else None
     found = found or find_accelerator(bare) or find_accelerator(f"RTX{bare}") or find_accelerator(bare.replace(" ", ""))
     return found.name if found else find_named_card(bare)
@@ -234,6 +234,6 @@ def find_card(name: str, size: str | None) -> str | None:
 
 def named_as(value: str) -> re.Pattern[str]:
     """Return how a stated number or card stands in a text: ``A100-80GB`` as ``A100``, ``RTX2080Ti`` as ``2080``."""
-    card = re.match(r"(?:RTX|GTX-?|TITAN-?)?([A-Z]{0,2})(\d{0,4}(?:\.\d{1,6})?)", value)
+    card = regex(r"(?:RTX|GTX-?|TITAN-?)?([A-Z]{0,2})(\d{0,4}(?:\.\d{1,6})?)").match(value)
     letters, digits = (card[1], card[2]) if card is not None else ("", "")
     return re.compile(rf"(?<![\w.]){letters}[\s-]?{re.escape(digits)}(?![\d])" if digits else "TITAN", re.IGNORECASE)

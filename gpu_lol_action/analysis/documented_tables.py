@@ -146,7 +146,7 @@ def _rows(lines: Sequence[str]) -> Iterator[tuple[list[str], list[str], int, int
 
 def _cells(line: str) -> list[str]:
     return [
-        re.sub(r"[*_`~]|<[^>]{0,80}>", " ", cell).replace("\\", "").strip()
+        regex(r"[*_`~]|<[^>]{0,80}>").sub(" ", cell).replace("\\", "").strip()
         for cell in line[:2000].strip().strip("|").split("|")
     ]
 
@@ -156,7 +156,7 @@ def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterat
     of_machines = any(_OF_MACHINES.search(name) for name in header)
     says = [_says_memory(name, of_machines=of_machines) for name in header]
     whole = not any(says) and bool(
-        _MEMORY_HEADER.search(heading) or re.search(r"hardware|requirement", heading, re.IGNORECASE)
+        _MEMORY_HEADER.search(heading) or regex(r"hardware|requirement", re.IGNORECASE).search(heading)
     )
     # The first head may be the table's name: what is in its columns is said by all heads behind it.
     is_titled = says[:1] == [True] and not any(says[1:]) and _size(cells[0], header[0]) is None
@@ -216,6 +216,6 @@ def _size(cell: str, column: str) -> float | None:
     bare = _NUMBER.match(cell)
     if bare is None:
         return None
-    if re.search(r"\bMi?B\b", column):
+    if regex(r"\bMi?B\b").search(column):
         return round(float(bare[1]) / 1024, 2)
-    return float(bare[1]) if re.search(r"\bGi?B\b|\(G\)", column) else None
+    return float(bare[1]) if regex(r"\bGi?B\b|\(G\)").search(column) else None

@@ -233,16 +233,16 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
 def _without_ending(checkout: Checkout, command: LaunchCommand) -> list[str]:
     """Return the configurations that a command names as modules are named, without their ending (``train.py configs/small``)."""
     bare = [word.removeprefix("./") for word in (*command.words[1:], *command.options.values())[:20]]
-    paths = [word for word in bare if re.fullmatch(r"(?:[\w-]+/)+[\w.-]+", word) and checkout.find(word) is None]
+    paths = [word for word in bare if regex(r"(?:[\w-]+/)+[\w.-]+").fullmatch(word) and checkout.find(word) is None]
     found = [word + end for word in paths for end in (".py", ".yaml", ".yml", ".json") if checkout.find(word + end)]
     # Tools that bring configurations know each by its name, wherever it lies (`xtuner train internlm_7b_qlora_alpaca_e3`).
-    names = [word for word in bare if command.is_tool and re.fullmatch(r"\w{1,100}", word) and word.count("_") > 1]
+    names = [word for word in bare if command.is_tool and regex(r"\w{1,100}").fullmatch(word) and word.count("_") > 1]
     return [*found, *(word + ".py" for word in names if checkout.find_named(word + ".py"))]
 
 
 def _script(checkout: Checkout, command: LaunchCommand) -> Source | None:
     if not command.target.endswith((".py", ".ipynb")):
-        module = script_source(checkout, command.target) if re.fullmatch(r"[\w.]+", command.target) else None
+        module = script_source(checkout, command.target) if regex(r"[\w.]+").fullmatch(command.target) else None
         return (behind_verb(checkout, module, command) or module) if module is not None else None
     first = _named_program(checkout, command)
     if first is None or first.code is None:
@@ -260,7 +260,7 @@ def _named_program(checkout: Checkout, command: LaunchCommand) -> Source | None:
         return None
     if "$" in target:
         # `src/$TASK.py`: a family of programs; the one that trains stands for it.
-        pattern = re.compile(re.sub(r"\\\$(?:\\\{)?\w+(?:\\\})?", r"[\\w-]+", re.escape(target)))
+        pattern = re.compile(regex(r"\\\$(?:\\\{)?\w+(?:\\\})?").sub(r"[\\w-]+", re.escape(target)))
         family = [source for source in checkout.of(Form.PYTHON) if pattern.fullmatch(source.path)]
         if not family and (inner := _IN_A_FOLDER.fullmatch(target)):
             return checkout.find_named(inner[1])

@@ -103,11 +103,11 @@ def _kinds(run: Run) -> list[str]:
     code = run.script.code if run.script is not None else None
     default = code.default("model_type") if code is not None else None
     said = run.options.get("model_type") or (default.text if default is not None else "")
-    return [said] if re.fullmatch(r"[\w.-]{3,60}", said) else []
+    return [said] if regex(r"[\w.-]{3,60}").fullmatch(said) else []
 
 
 def _stem(path: str) -> str:
-    return re.sub(r"\.(?:sh|slurm|py|ipynb|ya?ml|json|toml)$", "", path.rpartition("/")[2])
+    return regex(r"\.(?:sh|slurm|py|ipynb|ya?ml|json|toml)$").sub("", path.rpartition("/")[2])
 
 
 def _large(run: Run, name: str) -> tuple[str, str]:

@@ -6,7 +6,6 @@ model, but it has no gradients and no optimizer state of its own: the terms are 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -110,7 +109,7 @@ def _holds(condition: str, scope: Scope, values: Mapping[str, str]) -> bool:
     verdict = decided(condition.strip(), values)
     if verdict is not None:
         return verdict
-    name = re.fullmatch(r"(?:\w{1,60}\.){0,4}(\w{1,60})", condition.strip())
+    name = regex(r"(?:\w{1,60}\.){0,4}(\w{1,60})").fullmatch(condition.strip())
     return name is not None and is_on(look_up(scope, (name[1].lower(),)))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -26,7 +24,7 @@ def frozen_but_adapters(checkout: Checkout, run: Run) -> Finding | None:
     if script is None:
         return None
     for call in script.code.calls_named("*_as_trainable") if script.code is not None else ():
-        if re.fullmatch(r"mark_only_\w+_as_trainable", call.last):
+        if regex(r"mark_only_\w+_as_trainable").fullmatch(call.last):
             why, where = f"`{call.last}` freezes everything else", Evidence(script.path, call.line)
             return Finding("training.method", "lora", why, Confidence.HIGH, where)
     for source in import_closure(checkout, script)[:MAX_MODULES]:

@@ -213,9 +213,9 @@ def _meshed(checkout: Checkout, run: Run) -> list[Finding]:
     """Return how many devices of one machine the run lays out as a mesh."""
     for confidence, settings in scope_of(checkout, run).tiers[:4]:
         for setting in settings:
-            sides = re.findall(r"\d{1,3}", setting.text) if setting.key in _MESHES else []
+            sides = regex(r"\d{1,3}").findall(setting.text) if setting.key in _MESHES else []
             count = math.prod(int(side) for side in sides)
-            if len(sides) > 1 and 1 < count <= 16 and re.fullmatch(r"[\s()\[\]\d,]+", setting.text):
+            if len(sides) > 1 and 1 < count <= 16 and regex(r"[\s()\[\]\d,]+").fullmatch(setting.text):
                 why = f"`{setting.key}` is {setting.text}"
                 return [Finding(_FIELD, str(count), why, min(confidence, Confidence.MEDIUM), setting.evidence)]
     return []
@@ -236,7 +236,7 @@ def _named(run: Run) -> list[Finding]:
     paths = [source.path for source in run.configs[:1]]
     paths += [run.evidence.path] if run.command is not None and run.evidence.path.endswith(".sh") else []
     for path in paths:
-        found = _NAMED.search(re.sub(r"\.\w+$", "", path.rsplit("/", 1)[-1]))
+        found = _NAMED.search(regex(r"\.\w+$").sub("", path.rsplit("/", 1)[-1]))
         count = int(next(group for group in found.groups() if group)) if found else 0
         if 1 <= count <= 16:
             why = f"the name `{path.rsplit('/', 1)[-1]}` says it"

@@ -46,7 +46,7 @@ def _blocks(lines: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
     blocks: dict[str, list[tuple[int, str]]] = {}
     name = ""
     for number, line in enumerate(lines, 1):
-        if re.match(r"[A-Za-z_]", line):
+        if regex(r"[A-Za-z_]").match(line):
             name = line.partition(":")[0]
         else:
             blocks.setdefault(name, []).append((number, line))

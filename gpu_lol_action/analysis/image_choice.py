@@ -86,7 +86,7 @@ def _framework(findings: tuple[Finding, ...], requirements: Sequence[str]) -> st
         return "tensorflow"
     if names & {"paddlepaddle", "paddlepaddle-gpu", "paddleocr", "paddlenlp"}:
         return "paddle"
-    if any(re.fullmatch(r"mxnet(?:-cu\d+)?", name) for name in names):
+    if any(regex(r"mxnet(?:-cu\d+)?").fullmatch(name) for name in names):
         return "mxnet"
     return "torch"
 
@@ -146,8 +146,8 @@ def _said(swapped: Sequence[Replaced], python: str) -> str:
 
 def _on_a_card(requirement: str, *, is_alone: bool) -> tuple[str, str]:
     """Return a requirement of JAX with CUDA and what is to be said of it; any other, and one that has its CUDA, as it is."""
-    jax = re.fullmatch(r"jax((?:\[[\w,.-]+\])?)\s*((?:[<>=!~;][^\[\]@]*)?)", requirement, re.IGNORECASE)
-    if jax is None or re.search(r"cuda1[23]|cuda(?:_pip|_local)?\]", jax[1]):
+    jax = regex(r"jax((?:\[[\w,.-]+\])?)\s*((?:[<>=!~;][^\[\]@]*)?)", re.IGNORECASE).fullmatch(requirement)
+    if jax is None or regex(r"cuda1[23]|cuda(?:_pip|_local)?\]").search(jax[1]):
         return requirement, ""
     return _with_cuda(jax[1].strip("[]"), jax[2].strip(), is_alone=is_alone)
 

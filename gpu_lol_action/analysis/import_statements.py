@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterable
 
 from gpu_lol_action.domain.patterns import regex
@@ -46,7 +45,7 @@ def _read_import(text: str, start: int, place: int) -> Modules | None:
     listed = _LISTED.match(text, place + 6)
     if listed is None or not (dots or module) or (module and not _MODULE.fullmatch(module)):
         return None
-    names = re.sub(r"#[^\n]*", "", listed[1]).strip("() \t\n").rstrip(",").rstrip()
+    names = regex(r"#[^\n]*").sub("", listed[1]).strip("() \t\n").rstrip(",").rstrip()
     words = [_NAME.fullmatch(part.strip()) for part in names.split(",")]
     if not all(words):
         return None

@@ -153,7 +153,7 @@ def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
                 yield number, magic[1].strip(), "", 0
             continue
         bare = line.strip()
-        for name, value in re.findall(r"^(?:ARG|ENV|export)?\s*(\w+)[= ][\"']?([\w.+:/-]+)", bare)[:1]:
+        for name, value in regex(r"^(?:ARG|ENV|export)?\s*(\w+)[= ][\"']?([\w.+:/-]+)").findall(bare)[:1]:
             variables.setdefault(name, value)
         if not bare.startswith("#"):
             yield number, _filled(bare.removeprefix("RUN ").strip(), variables), "", 0
@@ -204,13 +204,13 @@ def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
 
 def _is_shown(line: str, *, is_rst: bool) -> bool:
     """Whether a line outside of a fence is code: behind a prompt, or indented and not a list's text with spans of code."""
-    if re.match(r"\s*\$\s+\S", line):
+    if regex(r"\s*\$\s+\S").match(line):
         return True
     return line.startswith(("  " if is_rst else "    ", "\t")) and "`" not in line
 
 
 def _filled(text: str, variables: Mapping[str, str]) -> str:
-    return re.sub(r"\$\{?(\w+)\}?", lambda found: variables.get(found[1], found[0]), text)
+    return regex(r"\$\{?(\w+)\}?").sub(lambda found: variables.get(found[1], found[0]), text)
 
 
 def _pip_words(text: str, where: Evidence) -> tuple[tuple[Declared, ...], tuple[Option, ...]]:
@@ -228,7 +228,7 @@ def _pip_words(text: str, where: Evidence) -> tuple[tuple[Declared, ...], tuple[
                 value = words[index] if index < len(words) else ""
                 index += 1
             kind = KINDS.get(name)
-            is_url = re.match(r"git\+|https?://", value) is not None
+            is_url = regex(r"git\+|https?://").match(value) is not None
             if kind == "local" and ends_names(value) and not is_url:
                 break
             if kind == "include" and "<" in value:
@@ -255,7 +255,7 @@ def _is_wheel(word: str) -> bool:
 
 def _plain_wheel(word: str) -> str:
     """Return such a file without its folder, and without what says for which CUDA it was built."""
-    return re.sub(r"\+[\w.]{1,80}", "", word.rpartition("/")[2])
+    return regex(r"\+[\w.]{1,80}").sub("", word.rpartition("/")[2])
 
 
 def _take(word: str, where: Evidence, declared: list[Declared]) -> None:
@@ -278,9 +278,9 @@ def _conda_command(text: str, where: Evidence, heading: str, block: int) -> Inst
             continue
         if ends_names(word):
             break
-        if word.startswith("-") or not re.fullmatch(
-            r"(?=[\d.]{0,20}[A-Za-z_])[\w.:/-]+(?:\[[^\]]*\])?(?:[<>=!]{1,2}[\w.*,<>=]+)?", word
-        ):
+        if word.startswith("-") or not regex(
+            r"(?=[\d.]{0,20}[A-Za-z_])[\w.:/-]+(?:\[[^\]]*\])?(?:[<>=!]{1,2}[\w.*,<>=]+)?"
+        ).fullmatch(word):
             continue
         name, version = conda_parts(word)
         if name == "python":

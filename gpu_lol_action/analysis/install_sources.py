@@ -103,7 +103,7 @@ def main_dockerfiles(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
         source
         for source in checkout.of(Form.DOCKERFILE)
         if not is_development(source.path)
-        and not re.search(r"arm64|aarch|jetson|frontend|web|monitor|grafana|dashboard", source.path.lower())
+        and not regex(r"arm64|aarch|jetson|frontend|web|monitor|grafana|dashboard").search(source.path.lower())
         and not f"{source.folder}/".startswith(others)
         and not _is_of_a_sibling(checkout, source, run)
         and not _is_of_another(source, run)
@@ -155,7 +155,7 @@ def _documents(checkout: Checkout, run: Run | None) -> list[Source]:
     """Return the READMEs and installation pages at the root and beside what is started."""
     folder = run.script.folder if run and run.script else ""
     named = [source for source in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))
-             if re.match(r"readme|install|setup|getting[_-]?started|quick[_-]?start", source.name)]  # fmt: skip
+             if regex(r"readme|install|setup|getting[_-]?started|quick[_-]?start").match(source.name)]  # fmt: skip
     places = {folder, *(folder[:place] for place, letter in enumerate(folder) if letter == "/")}
     near = [source for source in named if source.folder in {"", "docs", "doc", *places}]
     near = near or [source for source in named if source.depth == named[0].depth]
@@ -163,7 +163,11 @@ def _documents(checkout: Checkout, run: Run | None) -> list[Source]:
         near += [source for source in named if _GUIDES.fullmatch(source.folder) and source not in near]
     return sorted(
         near,
-        key=lambda s: (-s.depth if s.folder in places else 99, not re.fullmatch(r"readme\.(?:md|rst)", s.name), s.path),
+        key=lambda s: (
+            -s.depth if s.folder in places else 99,
+            not regex(r"readme\.(?:md|rst)").fullmatch(s.name),
+            s.path,
+        ),
     )[:6]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.import_names import is_part_of_python
 from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.domain.patterns import regex
@@ -54,7 +52,7 @@ def meant(requirement: str) -> str | None:
     requirement = _OF_DEVELOPMENT.sub(r">=\1.dev0,<=\1", requirement)
     if night := _OF_A_NIGHT.fullmatch(requirement.replace("_", "-")):
         return f"{_RELEASED[night[1]]}=={night[2]}"
-    found = re.fullmatch(r"([A-Za-z0-9][\w.-]*)\s*((?:[<>=!~].*)?)", requirement)
+    found = regex(r"([A-Za-z0-9][\w.-]*)\s*((?:[<>=!~].*)?)").fullmatch(requirement)
     name = package_name(found[1]) if found else ""
     if found is None:
         return requirement

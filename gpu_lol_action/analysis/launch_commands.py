@@ -225,7 +225,7 @@ def parse_command(
 def _is_config(option: str, word: str) -> bool:
     """Whether a word names a configuration: a YAML, JSON, TOML or Python file that is not the run's data."""
     is_data = _DATA.search(option) and word.endswith(".json")
-    return not is_data and bool(_CONFIG.fullmatch(word) or re.fullmatch(r"[\w./-]+\.py", word.partition(":")[0]))
+    return not is_data and bool(_CONFIG.fullmatch(word) or regex(r"[\w./-]+\.py").fullmatch(word.partition(":")[0]))
 
 
 def _of_source(

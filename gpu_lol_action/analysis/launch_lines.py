@@ -116,10 +116,10 @@ def is_makefile(source: Source) -> bool:
 def substitute(text: str, variables: Mapping[str, str]) -> str:
     """Put known shell variables into the text, and sums; ``${X:-fallback}`` gives its fallback, unknown ones stay as they are."""
     text = computed(text[:MAX_LINE], variables)
-    text = re.sub(
-        r"\$\{(\w+):?[-=]\"?([^}\"]{0,300})\"?\}", lambda m: variables.get(m[1]) or m[2], text[:MAX_LINE], count=MAX_PUT
+    text = regex(r"\$\{(\w+):?[-=]\"?([^}\"]{0,300})\"?\}").sub(
+        lambda m: variables.get(m[1]) or m[2], text[:MAX_LINE], count=MAX_PUT
     )
-    text = re.sub(r"\"?\$\{(\w+)\[[@*]\]\}\"?", lambda m: variables.get(m[1], ""), text, count=MAX_PUT)[:MAX_LINE]
+    text = regex(r"\"?\$\{(\w+)\[[@*]\]\}\"?").sub(lambda m: variables.get(m[1], ""), text, count=MAX_PUT)[:MAX_LINE]
     if "[" in text:
         text = _ITEM.sub(lambda m: _item(variables.get(m[1], ""), int(m[2])) or m[0], text, count=MAX_PUT)[:MAX_LINE]
     text = _PUT.sub(lambda m: variables.get(m[1] or m[2] or m[3], m[0]), text, count=MAX_PUT)[:MAX_LINE]
@@ -213,12 +213,12 @@ def _started_by_image(source: Source) -> Iterator[tuple[int, str, str]]:
     image: tuple[int, str] | None = None
     arguments: dict[str, str] = {}
     for number, line in _numbered(source):
-        if found := re.match(r"\s*(CMD|ENTRYPOINT)\s+(.{1,2000})", line, re.IGNORECASE):
+        if found := regex(r"\s*(CMD|ENTRYPOINT)\s+(.{1,2000})", re.IGNORECASE).match(line):
             said[found[1].upper()] = (number, _exec_form(found[2]))
-        elif found := re.match(r"\s*FROM\s+(?:--\S+\s+)?(\S+)", line, re.IGNORECASE):
+        elif found := regex(r"\s*FROM\s+(?:--\S+\s+)?(\S+)", re.IGNORECASE).match(line):
             said = {}
             image = number, substitute(found[1], arguments)
-        elif found := re.match(r"\s*(?:ENV|ARG)\s+([A-Za-z_]\w*)[= ]\s*\"?([^\"\s\\]+)", line):
+        elif found := regex(r"\s*(?:ENV|ARG)\s+([A-Za-z_]\w*)[= ]\s*\"?([^\"\s\\]+)").match(line):
             arguments[found[1]] = found[2]
             yield number, f"{found[1]}={found[2]}", ""
     if image is not None and "ENTRYPOINT" not in said and (entry := entry_point(image[1])):
@@ -242,18 +242,18 @@ def _exec_form(text: str) -> str:
 
 def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
     """Yield what a task file starts: SkyPilot's ``run`` block, a container's ``command`` with its ``args``."""
-    if re.search(r"^run:", source.text, re.MULTILINE) and re.search(
-        r"^(?:resources|setup):", source.text, re.MULTILINE
+    if regex(r"^run:", re.MULTILINE).search(source.text) and regex(r"^(?:resources|setup):", re.MULTILINE).search(
+        source.text
     ):
         is_run = False
         for number, line in _numbered(source):
-            if re.match(r"[A-Za-z_]", line):
+            if regex(r"[A-Za-z_]").match(line):
                 is_run = line.startswith("run:")
-            elif found := re.match(r"\s+([A-Z][A-Z0-9_]*):\s*(\S.*)$", line):
+            elif found := regex(r"\s+([A-Z][A-Z0-9_]*):\s*(\S.*)$").match(line):
                 yield number, f"{found[1]}={found[2].strip()}", ""  # the task's `envs`
                 continue
             if is_run:
-                yield number, re.sub(r"^run:\s*[|>]?[-+]?\s*", "", line), ""
+                yield number, regex(r"^run:\s*[|>]?[-+]?\s*").sub("", line), ""
         return
     if source.name in PIPELINES:
         yield from stage_lines(source)
@@ -270,7 +270,7 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
     if is_determined(source.text):
         yield from determined_lines(source)
         return
-    if re.search(r"^(?:services|kind|spec):", source.text, re.MULTILINE):
+    if regex(r"^(?:services|kind|spec):", re.MULTILINE).search(source.text):
         yield from container_lines(source, lambda text: substitute(text, NOTHING))
 
 

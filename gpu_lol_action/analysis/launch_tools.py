@@ -87,7 +87,7 @@ def split_words(text: str) -> list[str]:
         words = text.split()
     # `[script.py]` is how a manual shows what may stand there; `[0,1]` is a list, `[...]` what it does not write down.
     bare = ["..." if word == "[...]" else word.strip(",") for word in without_redirections(words)]
-    return [word for word in bare if word and not re.fullmatch(r"\[(?!\d+(?:,\s?\d+)*\])[^\[\]]*\]?", word)]
+    return [word for word in bare if word and not regex(r"\[(?!\d+(?:,\s?\d+)*\])[^\[\]]*\]?").fullmatch(word)]
 
 
 def without_runners(
@@ -102,7 +102,7 @@ def without_runners(
     rest = list(words)
     while rest:
         word = rest[0]
-        if found := re.fullmatch(r"([A-Za-z_]\w*)=(.*)", word, re.DOTALL):
+        if found := regex(r"([A-Za-z_]\w*)=(.*)", re.DOTALL).fullmatch(word):
             variables[found[1]] = found[2]
         elif word in {"export", "set", "-x", "$", "then", "do", "command"}:
             pass
@@ -133,7 +133,7 @@ def _until_program(words: Sequence[str], scripts: Mapping[str, str]) -> int:
             or is_runner
             or (word in _UV_MODULE and words[0] == "uv")
             or (word in scripts and not _BRINGS & set(words[:index]))
-            or re.fullmatch(r"[A-Z_][A-Z0-9_]*=.*", word)
+            or regex(r"[A-Z_][A-Z0-9_]*=.*").fullmatch(word)
             or word.partition("::")[0].endswith((".py", ".sh"))
         ):
             return index
@@ -225,7 +225,7 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
         if tool in _VERBS and not _VERBS[tool] & set(places[:1]):
             return None
         # In prose a tool's name stands alone; a command goes on with a word, a file, or a few options behind a reader's own path.
-        is_word = bool(places and re.fullmatch(r"(?:\$(?:\w+|\{\w+\})/)?[A-Za-z][\w./-]*|\d{1,4}", places[0]))
+        is_word = bool(places and regex(r"(?:\$(?:\w+|\{\w+\})/)?[A-Za-z][\w./-]*|\d{1,4}").fullmatch(places[0]))
         return " ".join([tool, *places[:1]]) if is_word or len(options) > 2 * bool(places) else None
     script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)
     if script is not None:
@@ -257,7 +257,7 @@ def processes_of(tool: str, target: str, options: Mapping[str, str], variables: 
             if tool == "mpirun" and count // machines > MOST_CARDS:
                 return None  # MPI starts workers on cores as well
             return max(1, count // machines) if tool in COUNTS_ALL_MACHINES else count
-    if tool == "deepspeed" and (found := re.search(r":([\d,]+)$", options.get("include", ""))):
+    if tool == "deepspeed" and (found := regex(r":([\d,]+)$").search(options.get("include", ""))):
         return len(found[1].split(","))
     if tool == "caffe" and (listed := visible_devices(options.get("gpu"))):
         return listed
@@ -292,10 +292,10 @@ def starts_several(tool: str, options: Mapping[str, str]) -> bool:
 
 def visible_devices(text: str | None) -> int | None:
     """Return how many GPUs ``CUDA_VISIBLE_DEVICES`` leaves."""
-    return len(text.split(",")) if text and re.fullmatch(r"\d+(?:,\s?\d+)*", text.strip()) else None
+    return len(text.split(",")) if text and regex(r"\d+(?:,\s?\d+)*").fullmatch(text.strip()) else None
 
 
 def as_count(text: str | None) -> int | None:
     """Return a number of processes or machines; None for words (``auto``, ``$N``) and what no machine has."""
-    found = re.fullmatch(r"(\d{1,3})(?::\d+)?", (text or "").strip())
+    found = regex(r"(\d{1,3})(?::\d+)?").fullmatch((text or "").strip())
     return int(found[1]) if found and 0 < int(found[1]) <= 512 else None

@@ -35,7 +35,7 @@ def family_of(checkout: Checkout, name: str, word: str) -> Source | None:
 
     One whose path names ``word`` (the program that reads it) comes first, then the one for the largest models, then the shortest.
     """
-    ending = re.sub(r"\\\$(?:\\\{)?\w+(?:\\\})?", r"[\\w.-]+", re.escape(name.removeprefix("./")))
+    ending = regex(r"\\\$(?:\\\{)?\w+(?:\\\})?").sub(r"[\\w.-]+", re.escape(name.removeprefix("./")))
     pattern = re.compile(rf"(?:.*/)?{ending}")
     family = [s for s in checkout.of(Form.YAML, Form.JSON, Form.TOML) if pattern.fullmatch(s.path)]
     return min(family, key=lambda s: (word not in s.path, *_order(s)), default=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.launch_tools import SHELLS, SUBMITTERS
@@ -15,7 +14,7 @@ def followed(words: Sequence[str]) -> tuple[str, list[str]] | None:
     """Return the script or ``make:target`` that a command leads to, with what is handed to it; None for other commands."""
     first = words[0].rsplit("/", 1)[-1] if words else ""
     if first in {"make", "just"}:
-        targets = [word for word in words[1:] if re.fullmatch(r"[A-Za-z][\w.-]*", word)]
+        targets = [word for word in words[1:] if regex(r"[A-Za-z][\w.-]*").fullmatch(word)]
         return (f"make:{targets[0]}", []) if targets else None
     if first in SHELLS:
         rest = list(words[1:])
@@ -23,11 +22,11 @@ def followed(words: Sequence[str]) -> tuple[str, list[str]] | None:
             rest.pop(0)
         return (
             (rest[0], rest[1:])
-            if rest and re.search(r"\.(?:sh|bash|slurm|sbatch|job|pbs)$|^[\w./-]+$", rest[0])
+            if rest and regex(r"\.(?:sh|bash|slurm|sbatch|job|pbs)$|^[\w./-]+$").search(rest[0])
             else None
         )
-    if words and re.search(r"^[\w.$/{}-]+\.(?:sh|bash|slurm|sbatch)$", words[0]):
+    if words and regex(r"^[\w.$/{}-]+\.(?:sh|bash|slurm|sbatch)$").search(words[0]):
         return words[0], list(words[1:])
     if _SUBMITS.match(" ".join(words[:5])):
-        return next(((word, []) for word in words[2:] if re.fullmatch(r"[\w./-]+\.ya?ml", word)), None)
+        return next(((word, []) for word in words[2:] if regex(r"[\w./-]+\.ya?ml").fullmatch(word)), None)
     return None

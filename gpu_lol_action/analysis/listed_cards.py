@@ -43,7 +43,7 @@ def cards_in(text: str) -> int:
     bare = text.strip().strip("[]()\"' ")
     if not _NUMBERS.fullmatch(bare):
         return 0
-    numbers = [int(number) for number in re.findall(r"\d{1,2}", bare)]
+    numbers = [int(number) for number in regex(r"\d{1,2}").findall(bare)]
     return len(numbers) if 1 < len(numbers) <= MOST_CARDS and len(set(numbers)) == len(numbers) else 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -16,6 +15,7 @@ from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.project_choice import joined, read_any_project
 from gpu_lol_action.analysis.setup_py import read_setup_py
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 MAX_LOCAL = 8
 MAX_DEPTH = 3  # folders below the root, from which on what is compiled is other people's
@@ -64,10 +64,10 @@ def _builds_with_installed(checkout: Checkout, folder: str) -> bool:
 
 def _project_folder(checkout: Checkout, option: Option, bases: Sequence[str]) -> str | None:
     """Return the folder of the project that a local path means; None for one outside of the checkout."""
-    path = re.sub(r"\[[\w,.-]+\]$", "", option.value)
+    path = regex(r"\[[\w,.-]+\]$").sub("", option.value)
     for base in dict.fromkeys(bases):
         folder = joined(base, path)
-        if ".." not in path and not re.fullmatch(r"[\w./-]*", folder):
+        if ".." not in path and not regex(r"[\w./-]*").fullmatch(folder):
             continue
         if (folder or path in {".", "./"}) and _is_project(checkout, folder):
             return folder

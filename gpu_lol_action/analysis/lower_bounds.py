@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.package_files import package_name, read_requirements
 from gpu_lol_action.analysis.project_files import Project
+from gpu_lol_action.domain.patterns import regex
 
 _NAMED = frozenset({"min", "mins", "minimum", "minimal", "minversions", "lowest", "oldest", "lower", "bounds", "floor"})
 _LEAST = 4
@@ -20,10 +19,10 @@ def is_lower_bounds(source: Source, projects: list[tuple[Source, Project]]) -> b
     Such a list is what the project's tests install. Its name says so, every line pins one version, and the project beside
     it declares most of the same packages itself; without such a project ``requirements-min.txt`` is what to install.
     """
-    if not set(re.split(r"[^a-z]+", source.name)) & _NAMED:
+    if not set(regex(r"[^a-z]+").split(source.name)) & _NAMED:
         return False
     lines = [item.requirement for item in read_requirements(source, is_optional=False).own]
-    pinned = [line for line in lines if re.match(r"[\w.-]+(?:\[[\w,.-]+\])?\s*==", line)]
+    pinned = [line for line in lines if regex(r"[\w.-]+(?:\[[\w,.-]+\])?\s*==").match(line)]
     if len(lines) < _LEAST or len(pinned) < len(lines):
         return False
     names = {package_name(line) for line in lines}

@@ -47,7 +47,7 @@ def machine_request(source: Source) -> MachineRequest:
     text = source.text[:MAX_HEAD]
     if source.form is Form.SHELL:
         head = "\n".join(
-            line for line in text.split("\n") if re.match(r"\s*#\s?(?:SBATCH\b|PBS\b|BSUB\b|OAR\b|\$\s)", line)
+            line for line in text.split("\n") if regex(r"\s*#\s?(?:SBATCH\b|PBS\b|BSUB\b|OAR\b|\$\s)").match(line)
         )
         return _scheduled(head) if head else MachineRequest()
     if source.form is Form.YAML:
@@ -74,9 +74,9 @@ def request_of_words(words: Sequence[str]) -> MachineRequest:
     text = " ".join(words)
     if words[0].rsplit("/", 1)[-1] in {"srun", "sbatch", "salloc"}:
         return _scheduled(text)
-    if found := re.search(r"--gpus[= ]\"?'?\"?device=(\d+(?:,\d+)*)", text):
+    if found := regex(r"--gpus[= ]\"?'?\"?device=(\d+(?:,\d+)*)").search(text):
         return MachineRequest(len(found[1].split(",")))
-    if "docker" in words[0] and (found := re.search(r"--gpus[= ](\d{1,2})\b", text)):
+    if "docker" in words[0] and (found := regex(r"--gpus[= ](\d{1,2})\b").search(text)):
         return MachineRequest(as_count(found[1]))
     return MachineRequest()
 

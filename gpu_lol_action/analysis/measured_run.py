@@ -65,7 +65,7 @@ def takes_all(analysis: Analysis) -> str:
 def _words_of(command: str) -> tuple[str, ...] | None:
     """Return a command as words that can be compared; None for one that does more than one thing, or is none."""
     parts = []
-    for part in re.split(r"&&|;|\n", command):
+    for part in regex(r"&&|;|\n").split(command):
         try:
             words = shlex.split(part, comments=True)
         except ValueError:
@@ -74,7 +74,7 @@ def _words_of(command: str) -> tuple[str, ...] | None:
             parts.append(words)
     if len(parts) != 1 or any(word in {"|", "||", "&", ">", ">>", "<"} for word in parts[0]):
         return None
-    words = [re.sub(r"^\./", "", word) for word in parts[0]]
+    words = [regex(r"^\./").sub("", word) for word in parts[0]]
     if words[0] == "python3":
         words[0] = "python"
     return _without_neutral(words)

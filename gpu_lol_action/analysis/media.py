@@ -119,7 +119,7 @@ def _trained_part(run: Run, sources: Sequence[Source]) -> Iterator[Finding]:
     if run.behavior is not Behavior.TRAINS or run.script is None:
         return
     for pattern, part, builders in _PARTS:
-        named = re.search(pattern, run.script.path, re.IGNORECASE)
+        named = regex(pattern, re.IGNORECASE).search(run.script.path)
         calls = ((source, _first_of(source, builders)) for source in sources if builders)
         built = next(((source, call) for source, call in calls if call is not None), None)
         if built is not None:

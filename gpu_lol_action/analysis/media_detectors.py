@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from gpu_lol_action.analysis.checkout import Source
@@ -64,13 +63,13 @@ def built_detector(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
             if call is not None:
                 found.setdefault(family, (source, call))
     if len(found) > 1:  # one kind is built on another: the program's own name says which
-        program = re.sub(r"[^a-z]", "", sources[0].path.lower())
+        program = regex(r"[^a-z]").sub("", sources[0].path.lower())
         found = {family: where for family, where in found.items() if family in program}
     if len(found) != 1:
         return []
     family, (source, call) = next(iter(found.items()))
     backbone = look_up(scope, _BACKBONE)
-    depth = re.search(r"resne(?:x?t)[-_]?v?\d*?[-_]?(18|34|50|101|152)", backbone.text.lower()) if backbone else None
+    depth = regex(r"resne(?:x?t)[-_]?v?\d*?[-_]?(18|34|50|101|152)").search(backbone.text.lower()) if backbone else None
     network = _of_depth(family, int(depth[1]) if depth else 50)
     if network is None:
         return []
@@ -124,13 +123,13 @@ def _largest(settings: Iterable[Setting], confidence: Confidence) -> Finding | N
     if longest is not None:
         sides = [
             side
-            for part in re.findall(r"\d+", shortest.text if shortest is not None else "800")
+            for part in regex(r"\d+").findall(shortest.text if shortest is not None else "800")
             if LEAST <= (side := int(part)) <= MOST
         ]
         pair = (max(sides, default=800), as_number(longest.text) or 1333)
         return _sized(pair, longest, confidence)
     for setting in known:
-        pair_of = re.fullmatch(r"\D?(\d{2,4}),\s*(\d{2,4})\D?", setting.text) if setting.key in _SCALES else None
+        pair_of = regex(r"\D?(\d{2,4}),\s*(\d{2,4})\D?").fullmatch(setting.text) if setting.key in _SCALES else None
         if pair_of is not None:
             return _sized(
                 (min(int(pair_of[1]), int(pair_of[2])), max(int(pair_of[1]), int(pair_of[2]))), setting, confidence

@@ -108,5 +108,5 @@ def _points(scope: Scope) -> Finding | None:
 
 
 def _side(setting: Setting) -> int:
-    sides = [int(digits) for digits in re.findall(r"\d{1,4}", setting.text[:100])]
+    sides = [int(digits) for digits in regex(r"\d{1,4}").findall(setting.text[:100])]
     return max((side for side in sides if side <= MOST_PIXELS), default=0)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.media_sizes import image_size
 from gpu_lol_action.analysis.network_inputs import InputSizes
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, look_up_number
 from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.patterns import regex
 
 _RATES = ("sampling_rate", "sample_rate", "samplerate", "sr", "fs", "audio_sample_rate", "target_sample_rate")
 _SAMPLES = ("segment_size", "segment_length", "seg_len", "sample_size", "crop_length", "segment_samples", "max_wav_length", "audio_length",
@@ -56,7 +56,7 @@ def _sound(scope: Scope) -> tuple[int, int]:
 
 def _from_seconds(scope: Scope, rate: int) -> int:
     seconds = look_up(scope, _SECONDS)
-    if seconds is None or not re.fullmatch(r"\d{1,3}(?:\.\d{1,6})?", seconds.text.strip()):
+    if seconds is None or not regex(r"\d{1,3}(?:\.\d{1,6})?").fullmatch(seconds.text.strip()):
         return 0
     length = float(seconds.text)
     return int(min(length * rate, MOST)) if 0 < length <= LONGEST_SECONDS else 0

@@ -121,7 +121,7 @@ def size_findings(scope: Scope, sources: Sequence[Source], options: Mapping[str,
     most = MOST_OF_A_BATCH if is_told and any(source.mentions("lhotse") for source in sources) else 600
     if (
         seconds is not None
-        and re.fullmatch(r"\d{1,4}(?:\.\d{1,3})?", seconds.text)
+        and regex(r"\d{1,4}(?:\.\d{1,3})?").fullmatch(seconds.text)
         and 0.1 <= float(seconds.text) <= most
     ):
         found.append(_finding("media.audio_seconds", seconds.text, seconds))
@@ -175,7 +175,7 @@ def _of_named_datasets(scope: Scope) -> Iterator[Finding]:
     """Yield the pictures' size of a well-known data set that the command or the configuration names."""
     for confidence, settings in scope.tiers[:2]:
         for setting in settings:
-            side = _DATASETS.get(re.sub(r"[_-]", "", setting.text.lower())) if setting.key in _NAMED else None
+            side = _DATASETS.get(regex(r"[_-]").sub("", setting.text.lower())) if setting.key in _NAMED else None
             if side is not None:
                 found = Found(setting, min(confidence, Confidence.MEDIUM))
                 yield replace(_finding("media.image_size", str(side), found), why=f"pictures of `{setting.text}`")
@@ -220,7 +220,7 @@ def _pair(scope: Scope) -> tuple[str, Found] | None:
             is_resize = setting.path.rpartition(".")[0].endswith("Resize")
             if setting.key not in _PAIR or is_resize or _JUDGES.search(setting.evidence.path):
                 continue
-            whole = re.fullmatch(r"[\[(]?\s*(\d{2,4})\s*[,x*\s]\s*(\d{2,4})(?:\s*,\s*[13])?\s*[\])]?", setting.text)
+            whole = regex(r"[\[(]?\s*(\d{2,4})\s*[,x*\s]\s*(\d{2,4})(?:\s*,\s*[13])?\s*[\])]?").fullmatch(setting.text)
             if whole and LEAST <= int(whole[1]) <= MOST and LEAST <= int(whole[2]) <= MOST:
                 return f"{whole[1]}x{whole[2]}", Found(setting, confidence)
     return None

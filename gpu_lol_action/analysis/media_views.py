@@ -6,12 +6,12 @@ lists how many of which size; SimCLR and MoCo take two (Chen et al. 2020, He et 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 FIELD = "media.views"
 _SMALL = ("local_crops_number", "n_local_crops", "num_local_crops")
@@ -80,6 +80,6 @@ def _side(scope: Scope, names: tuple[str, ...], usual: int) -> int:
 
 
 def _numbers(found: Found) -> list[int]:
-    if not re.fullmatch(r"[\s()\[\]\d,]{1,60}", found.text):
+    if not regex(r"[\s()\[\]\d,]{1,60}").fullmatch(found.text):
         return []
-    return [min(int(digits), 2048) for digits in re.findall(r"\d{1,4}", found.text) if int(digits) > 0][:8]
+    return [min(int(digits), 2048) for digits in regex(r"\d{1,4}").findall(found.text) if int(digits) > 0][:8]

@@ -5,7 +5,6 @@ Forms: Modal's guides on GPUs and on images, Beam's on GPUs; the objects of ``mo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -98,11 +97,11 @@ def _orders(source: Source, code: PythonCode, taking: frozenset[str]) -> Iterato
 
 def _of_object(source: Source, code: PythonCode, call: Call, name: str) -> Iterator[ModalOrder]:
     size = code.resolve(call.keyword("size", "memory"), call.owner) or ""
-    digits = re.match(r"\d{2}", size)
+    digits = regex(r"\d{2}").match(size)
     card = card_of(f"{name}-{digits[0]}GB") if digits is not None else card_of(name)
     count = code.resolve(call.keyword("count"), call.owner) or "1"
     if card is not None or name.lower() == _ANY:
-        number = int(count) if re.fullmatch(r"\d{1,2}", count) else 1
+        number = int(count) if regex(r"\d{1,2}").fullmatch(count) else 1
         yield ModalOrder(card, min(MAX_COUNT, max(1, number)), Evidence(source.path, call.line))
 
 

@@ -179,7 +179,7 @@ def _preset(checkout: Checkout) -> Finding | None:
     found: list[tuple[float, str, Finding]] = []
     for source in checkout.of(Form.YAML, Form.JSON, Form.TOML)[:MAX_PRESETS]:
         for setting in read_settings(source):
-            if setting.key not in _PRESET_KEYS or not re.fullmatch(r"[\w.-]+/[\w.-]+", setting.text):
+            if setting.key not in _PRESET_KEYS or not regex(r"[\w.-]+/[\w.-]+").fullmatch(setting.text):
                 continue
             facts = find_model(setting.text)
             if facts is not None and facts.kind == "llm":

@@ -193,9 +193,9 @@ def model_name(text: str) -> str | None:
         bare = f"{cached[1]}/{cached[2]}"
     if not 2 < len(bare) <= 120 or not bare.isprintable() or any(mark in bare for mark in "<>${} ,()"):
         return None
-    if bare.startswith(("./", "../", "/", "~")) and not re.search(r"\d[bB](?![A-Za-z0-9])", bare):
+    if bare.startswith(("./", "../", "/", "~")) and not regex(r"\d[bB](?![A-Za-z0-9])").search(bare):
         return _of_local_copy(bare)
     if is_known_model(bare) or (HUB_ID.fullmatch(bare) and find_model(bare) is not None):
         return bare
     facts = find_model(bare.rstrip("/").rsplit("/", 1)[-1])
-    return bare.strip("/") if facts is not None and re.search(r"\d[bB](?![a-z])", bare) else None
+    return bare.strip("/") if facts is not None and regex(r"\d[bB](?![a-z])").search(bare) else None

@@ -7,7 +7,6 @@ what follows needs it, a norm's once more; an activation that needs its input be
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.network_attention import ATTENTION, apply_attention
@@ -49,7 +48,7 @@ def build_layer(name: Named, places: Sequence[Value], named: Mapping[str, Value]
     kind = name.last
     if not is_counted(kind):
         return None
-    last = kind in {"Dense", "Embed", "Conv", "ConvTranspose", "DenseGeneral"} or bool(re.search(r"[123]D", kind)) or (
+    last = kind in {"Dense", "Embed", "Conv", "ConvTranspose", "DenseGeneral"} or bool(regex(r"[123]D").search(kind)) or (
         bool(_KERAS.search(name.name)) and not name.name.startswith(("torch", "einops", "timm")) and "Parallel" not in kind
     )  # fmt: skip
     layer = Layer(kind, tuple(places), dict(named), is_last=last)

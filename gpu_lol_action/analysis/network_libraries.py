@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from gpu_lol_action.analysis.network_blueprints import blueprint_of
@@ -27,6 +26,7 @@ from gpu_lol_action.analysis.network_values import (
     Tensor,
     Value,
 )
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media_facts import find_network
 
 _LIBRARIES = (
@@ -212,7 +212,7 @@ def _argument(machine: Machine, value: Value) -> Value:
     """Return an argument in a configuration: a part that names a class is built, ``${width}`` is what that setting says."""
     if isinstance(value, dict) and any("." in str(value.get(key, "")) for key in _TARGETS[1:]):
         return instantiate(machine, value, {})
-    if isinstance(value, str) and (found := re.fullmatch(r"\$\{(?:\w+:)?\.*([\w.]{1,200})\}", value)):
+    if isinstance(value, str) and (found := regex(r"\$\{(?:\w+:)?\.*([\w.]{1,200})\}").fullmatch(value)):
         return _put(machine, found[1].split("."))
     return UNKNOWN if value == "???" else value
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
@@ -12,6 +11,7 @@ from gpu_lol_action.analysis.network_programs import Program
 from gpu_lol_action.analysis.network_registries import REGISTERS, registered_names
 from gpu_lol_action.analysis.network_values import UNKNOWN, Class, Function, Instance, Layer, Named, Tensor, Value
 from gpu_lol_action.analysis.settings import as_number
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 MAX_DEPTH = 28
@@ -274,8 +274,8 @@ def parse_value(text: str) -> Value:
         return bare.lower() == "true"
     if bare.lower() in {"none", "null"}:
         return None
-    if re.fullmatch(r"\[\[[\d\s.,\[\]-]{1,300}\]\]", bare):
-        rows = [parse_value(f"{row},") for row in re.findall(r"\[([^\[\]]+)\]", bare)]
+    if regex(r"\[\[[\d\s.,\[\]-]{1,300}\]\]").fullmatch(bare):
+        rows = [parse_value(f"{row},") for row in regex(r"\[([^\[\]]+)\]").findall(bare)]
         return [row if isinstance(row, list) else [row] for row in rows]
     if "," in bare:
         parts = [_number(part) for part in bare.strip("[]() ").split(",") if part.strip()]

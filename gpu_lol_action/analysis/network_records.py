@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.network_values import UNKNOWN, Instance, Value
+from gpu_lol_action.domain.patterns import regex
 
 KIND = "namedtuple"
 MAX_FIELDS = 64
@@ -14,7 +14,7 @@ MAX_FIELDS = 64
 def record_kind(places: Sequence[Value]) -> Value:
     """Return what ``namedtuple(name, fields)`` makes: a kind whose calls are records."""
     fields = places[1] if len(places) > 1 else UNKNOWN
-    names = re.split(r"[,\s]+", fields.strip()) if isinstance(fields, str) else fields
+    names = regex(r"[,\s]+").split(fields.strip()) if isinstance(fields, str) else fields
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         return UNKNOWN
     return Instance(None, KIND, attributes={"_fields": names[:MAX_FIELDS]})

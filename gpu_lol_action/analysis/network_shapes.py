@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from gpu_lol_action.domain.patterns import regex
 
 Shape = tuple[float, ...] | None
 MAX_SIDES = 12
@@ -94,5 +95,5 @@ def rearranged(shape: Shape, pattern: str, sizes: Mapping[str, float]) -> Shape:
 
 def _groups(side: str) -> list[list[str]]:
     """Return the axes of one side of a pattern, those in brackets together; a plain 1 is no axis by name."""
-    found = re.findall(r"\(([^()]*)\)|(\S+)", side[:200])
+    found = regex(r"\(([^()]*)\)|(\S+)").findall(side[:200])
     return [[word for word in (inner or single).split() if word != "1"] for inner, single in found]

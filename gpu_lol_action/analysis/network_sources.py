@@ -51,7 +51,7 @@ def named_modules(checkout: Checkout, sources: Sequence[Source], words: Collecti
     """Return the modules that a run imports by the name that an option has (``import_module(args.model)``)."""
     if not any("import_module(" in source.text or "__import__(" in source.text for source in sources[:MAX_IMPORTERS]):
         return ()
-    stems = {word.rpartition(".")[2] for word in words if re.fullmatch(r"[A-Za-z_][\w.]{2,60}", word)}
+    stems = {word.rpartition(".")[2] for word in words if regex(r"[A-Za-z_][\w.]{2,60}").fullmatch(word)}
     found = [s for s in checkout.of(Form.PYTHON) if s.name.removesuffix(".py") in stems and s not in sources]
     named = [source for source in found if may_hold_layers(source)][:MAX_NAMED]
     inner = [other for source in named for other in network_sources(checkout, source)[1:8] if other not in sources]

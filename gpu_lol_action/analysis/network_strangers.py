@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping
 
@@ -57,7 +56,7 @@ def is_layers(named: Mapping[str, object]) -> bool:
 def is_stranger(name: str) -> bool:
     """Whether a dotted name of a library is that of a class that may hold layers."""
     root, last = name.partition(".")[0], name.rpartition(".")[2]
-    is_class = bool(re.match(r"[A-Z]+[a-z0-9]\w*$", last))
+    is_class = bool(regex(r"[A-Z]+[a-z0-9]\w*$").match(last))
     return (
         is_class
         and "." in name

@@ -6,7 +6,6 @@ YOLOv5 (Jocher et al. 2020) and its many successors write a network as rows of a
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from gpu_lol_action.analysis.configured_lists import document_of
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.network_machine import Machine, parse_value
 from gpu_lol_action.analysis.network_values import UNKNOWN, Named, Value
+from gpu_lol_action.domain.patterns import regex
 
 _OPENED = "opened file "
 LEAST_ROWS, COLUMNS = 3, 3
@@ -28,9 +28,9 @@ def _evaluated(machine: Machine, places: Sequence[Value]) -> Value:
     text = places[0] if places else None
     if not isinstance(text, str) or len(text) >= 400:
         return UNKNOWN
-    if text.strip() in {"None", "True", "False"} or re.fullmatch(r"[\d.,\s\[\]-]{1,80}", text):
+    if text.strip() in {"None", "True", "False"} or regex(r"[\d.,\s\[\]-]{1,80}").fullmatch(text):
         return parse_value(text)
-    found = re.fullmatch(r"(?:\w+\.)*(\w+)(\(.*\))?", text.strip())
+    found = regex(r"(?:\w+\.)*(\w+)(\(.*\))?").fullmatch(text.strip())
     if found is None:
         return UNKNOWN
     value = machine.find(found[1], None)

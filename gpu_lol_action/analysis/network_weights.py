@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 
 from gpu_lol_action.analysis.network_attention import ATTENTION, attention_parameters
 from gpu_lol_action.analysis.network_values import UNKNOWN, Layer, Tensor, Value
@@ -140,7 +139,7 @@ def number_at(value: Value, place: int) -> float | None:
 
 def rank_of(layer: Layer) -> int:
     """Return over how many sides a convolution goes."""
-    found = re.search(r"[123]", layer.kind)
+    found = regex(r"[123]").search(layer.kind)
     sides = layer.named.get("kernel_size", layer.places[1] if len(layer.places) > 1 else None)
     return int(found[0]) if found else len(sides) if isinstance(sides, list) and sides else 2
 

@@ -7,7 +7,6 @@ one says more of the assumption than of the run, so what is usually asked for wh
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 
 from gpu_lol_action.analysis import encoder_loads, layouts_alone
@@ -131,7 +130,7 @@ def _missing(question: VramQuestion, findings: tuple[Finding, ...]) -> str:
 def assumed_size(findings: tuple[Finding, ...], *, trains: bool) -> tuple[int, str]:
     """Return the GiB that are assumed where no model is recognized, and what for: pictures, or the seconds of a batch, say a little."""
     pictures, sounds = best(findings, "media.image_size"), best(findings, "media.audio_seconds")
-    sides = [int(side) for side in re.findall(r"\d{1,6}", pictures.value)] if pictures is not None else []
+    sides = [int(side) for side in regex(r"\d{1,6}").findall(pictures.value)] if pictures is not None else []
     small = next((gib for side, gib in SMALL_PICTURES if pictures is not None and max(sides, default=0) <= side), None)
     if pictures is not None and small is not None:
         return small, f"a model of pictures of {pictures.value} pixels"

@@ -72,5 +72,5 @@ def _may_be_denoiser(text: str, owner: str, loaded: set[str]) -> bool:
     if "." in owner:
         return False
     built = re.search(rf"^[ \t]*{re.escape(owner)}\s{{0,4}}=(?!=)", text, re.MULTILINE)
-    words = set(re.findall(r"[A-Za-z_]\w*", _expression(text, built.end()))) if built is not None else set()
+    words = set(regex(r"[A-Za-z_]\w*").findall(_expression(text, built.end()))) if built is not None else set()
     return built is None or bool(words & loaded)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from gpu_lol_action.domain.patterns import regex
+
 
 def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Return options by name without dashes (``-`` folded to ``_``; the first of a name wins), and the words by place."""
@@ -14,11 +16,11 @@ def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     while index < len(words):
         word = words[index]
         following = words[index + 1] if index + 1 < len(words) else ""
-        if word.startswith("-") and len(word) > 1 and not re.fullmatch(r"-\d.*", word):
+        if word.startswith("-") and len(word) > 1 and not regex(r"-\d.*").fullmatch(word):
             name, equals, value = word.lstrip("-").partition("=")
             name = name.replace("-", "_")
             takes = bool(following) and not following.startswith("--")
-            takes = takes and not re.fullmatch(r"-[A-Za-z]\w*|\+{0,2}[A-Za-z_][\w.]*=.*", following)
+            takes = takes and not regex(r"-[A-Za-z]\w*|\+{0,2}[A-Za-z_][\w.]*=.*").fullmatch(following)
             if equals:
                 options.setdefault(name, value)
             elif takes and ("config" in name or not following.endswith(".py")):
@@ -26,7 +28,7 @@ def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
                 index += 1
             else:
                 options.setdefault(name, "True")
-        elif (hydra := re.fullmatch(r"\+{0,2}~?([A-Za-z_][\w.@/]*)=(.*)", word, re.DOTALL)) is not None:
+        elif (hydra := regex(r"\+{0,2}~?([A-Za-z_][\w.@/]*)=(.*)", re.DOTALL).fullmatch(word)) is not None:
             options.setdefault(hydra[1], hydra[2])
         else:
             places.append(word)

@@ -93,26 +93,28 @@ def clean_requirement(text: str) -> str | None:
     A pinned build (``2.1.0+cu118``) loses its local part: only the framework's own index has it, and the image holds that
     build already (PEP 440: ``==2.1.0`` accepts it).
     """
-    bare = re.split(r"(?:^|\s)#", text.strip()[: MAX_LENGTH * 2], maxsplit=1)[0].strip().rstrip(",\\").strip()
-    bare = re.sub(r"^([\"'])(.*)\1$", r"\2", bare)
+    bare = regex(r"(?:^|\s)#").split(text.strip()[: MAX_LENGTH * 2], maxsplit=1)[0].strip().rstrip(",\\").strip()
+    bare = regex(r"^([\"'])(.*)\1$").sub(r"\2", bare)
     bare = _TEMPLATED.sub("", _SWITCHES.sub("", bare)).strip()
-    bare = _ENDED.sub(r"\1git+https://\2", re.sub(r"^(?:-e|--editable)[ =]\s*", "", bare))
+    bare = _ENDED.sub(r"\1git+https://\2", regex(r"^(?:-e|--editable)[ =]\s*").sub("", bare))
     if not bare or bare.startswith("-") or len(bare) > MAX_LENGTH or not bare.isprintable():
         return None
     if (wheel := _FRAMEWORK_WHEEL.fullmatch(bare.partition("#")[0])) is not None and not _FOREIGN_WHEEL.search(bare):
         return f"{wheel[1].lower()}=={wheel[2]}"
-    if re.match(r"(?:git\+|hg\+|https?://)", bare):
+    if regex(r"(?:git\+|hg\+|https?://)").match(bare):
         # A bare address is an archive; any other is a page, an index, or something else to read.
         if _FOREIGN_WHEEL.search(bare):
             return None
         bare = _EXTRAS_BEHIND.sub(r"\2[\3] @ \1", bare) if bare.endswith("]") else bare
         if " @ " in bare:
             return bare
-        is_code = bare.startswith(("git+", "hg+")) or re.search(r"\.(?:whl|zip|tar\.\w+|tgz)(?:[#?]|$)|/archive/", bare)
-        return _named_directly(bare) if is_code and re.fullmatch(r"[\w.+:/@#=&%~?,\[\]-]+", bare) else None
+        is_code = bare.startswith(("git+", "hg+")) or regex(r"\.(?:whl|zip|tar\.\w+|tgz)(?:[#?]|$)|/archive/").search(
+            bare
+        )
+        return _named_directly(bare) if is_code and regex(r"[\w.+:/@#=&%~?,\[\]-]+").fullmatch(bare) else None
     # `pip freeze` in a conda environment writes where the package was built: nobody else has that folder.
     bare = _BUILT_BY_CONDA.sub(r"\1", bare)
-    if re.match(r"[./~]|file:|\w:\\", bare):
+    if regex(r"[./~]|file:|\w:\\").match(bare):
         return None
     if found := _WHEEL_FILE.fullmatch(bare):
         bare = "" if _FOREIGN_WHEEL.search(bare) else f"{found[1]}{found[3] or ''}=={found[2]}"
@@ -124,7 +126,7 @@ def clean_requirement(text: str) -> str | None:
         return None  # `pickle` in a list of imports: no index has it
     if _FOR_OTHERS.fullmatch(package_name(bare)):
         return None
-    return None if read.url and not re.match(r"(?:git\+)?https?://", read.url) else bare
+    return None if read.url and not regex(r"(?:git\+)?https?://").match(read.url) else bare
 
 
 def _named_directly(address: str) -> str:
@@ -132,7 +134,7 @@ def _named_directly(address: str) -> str:
     bare, _, fragment = address.partition("#")
     parts = dict(part.partition("=")[::2] for part in fragment.split("&"))
     name = parts.pop("egg", "")
-    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*(?:\[[\w,.-]+\])?", name):
+    if not regex(r"[A-Za-z0-9][\w.-]*(?:\[[\w,.-]+\])?").fullmatch(name):
         return address
     rest = "&".join(f"{key}={value}" for key, value in parts.items() if value)
     return f"{name} @ {bare}{'#' if rest else ''}{rest}"
@@ -140,18 +142,18 @@ def _named_directly(address: str) -> str:
 
 def package_name(requirement: str) -> str:
     """Return the normalized name of a requirement; for a URL its repository's name."""
-    if re.match(r"(?:git\+|hg\+|https?://)", requirement):
-        egg = re.search(r"[#&]egg=([\w.-]+)", requirement)
-        wheel = re.search(r"/([A-Za-z0-9_.]+)-\d[^/]*\.(?:whl|tar\.gz|zip)", requirement)
-        named = egg or wheel or re.search(r"/([\w.-]+)/(?:archive|tarball|zipball)/", requirement)
+    if regex(r"(?:git\+|hg\+|https?://)").match(requirement):
+        egg = regex(r"[#&]egg=([\w.-]+)").search(requirement)
+        wheel = regex(r"/([A-Za-z0-9_.]+)-\d[^/]*\.(?:whl|tar\.gz|zip)").search(requirement)
+        named = egg or wheel or regex(r"/([\w.-]+)/(?:archive|tarball|zipball)/").search(requirement)
         tail = (
             named[1]
             if named
-            else re.sub(r"(?:\.git)?(?:[@#?].*)?$", "", requirement.split("://", 1)[-1]).rsplit("/", 1)[-1]
+            else regex(r"(?:\.git)?(?:[@#?].*)?$").sub("", requirement.split("://", 1)[-1]).rsplit("/", 1)[-1]
         )
-        return re.sub(r"[-_.]+", "-", tail).lower()
-    found = re.match(r"[A-Za-z0-9][\w.-]*", requirement)
-    return re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
+        return regex(r"[-_.]+").sub("-", tail).lower()
+    found = regex(r"[A-Za-z0-9][\w.-]*").match(requirement)
+    return regex(r"[-_.]+").sub("-", found[0]).lower() if found else ""
 
 
 def applies(requirement: str, python: str, extra: str = "") -> bool:
@@ -212,7 +214,7 @@ def joined_lines(text: str) -> Iterator[tuple[int, str]]:
 def placed(source: Source, text: str, group: str, *, is_library: bool) -> Declared:
     """Return a dependency with the line of its file that names it first; a group makes it optional."""
     requirement = clean_requirement(text) or text
-    needle = re.split(r"[\[<>=!~; ]", requirement)[0]
+    needle = regex(r"[\[<>=!~; ]").split(requirement)[0]
     return Declared(requirement, Evidence(source.path, _line_of(source.text, needle)), bool(group), is_library, group)
 
 
@@ -254,21 +256,21 @@ def unique(items: Iterable[Declared]) -> tuple[Declared, ...]:
 
 
 def _is_bare(requirement: str) -> bool:
-    return re.fullmatch(r"[\w.-]+", requirement) is not None
+    return regex(r"[\w.-]+").fullmatch(requirement) is not None
 
 
 def _option(line: str, where: Evidence) -> Option | None:
     """Return what an option line says; a local path counts as one. None for a requirement."""
     found = _OPTION.match(line[:500])
     if found is None:
-        bare = re.sub(r"\s+#.*", "", line).strip().strip("\"'")
-        is_path = re.fullmatch(
-            r"(?:\.{1,2}|\.{1,2}/[\w./-]*|file:\.{0,2}[\w./-]*|(?:[\w-]+/)+[\w-]+)(?:\[[\w,.-]+\])?", bare
-        )
+        bare = regex(r"\s+#.*").sub("", line).strip().strip("\"'")
+        is_path = regex(
+            r"(?:\.{1,2}|\.{1,2}/[\w./-]*|file:\.{0,2}[\w./-]*|(?:[\w-]+/)+[\w-]+)(?:\[[\w,.-]+\])?"
+        ).fullmatch(bare)
         return Option("local", bare.removeprefix("file:"), where) if is_path else None
     name, value = found[1].lstrip("-"), found[2].strip("\"'")
     if name in {"e", "editable"}:
-        is_url = re.match(r"(?:git|hg)\+|https?://", value)
+        is_url = regex(r"(?:git|hg)\+|https?://").match(value)
         return None if is_url else Option("local", value.removeprefix("file:"), where)
     kinds = {"r": "include", "requirement": "include", "c": "constraint", "constraint": "constraint", "f": "links",
              "find-links": "links"}  # fmt: skip

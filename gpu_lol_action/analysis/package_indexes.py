@@ -7,13 +7,13 @@ higher version. So only places of a short list that comes with this program (``d
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Sequence
 from urllib.parse import SplitResult, urlsplit
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.tables import table_rows
 from gpu_lol_action.estimation.package_pairs import is_on_jax_page, is_on_old_jax_page
@@ -86,7 +86,7 @@ def _is_used(url: str) -> bool:
 def is_well_known(url: str) -> bool:
     """Whether an address lies in a folder of the list: by https, without password, port, detour, or a sign of a shell."""
     parts = _split(url)
-    if parts is None or len(url) > 300 or not re.fullmatch(r"https://[A-Za-z0-9_.:/+~-]+", url.replace("%2B", "+")):
+    if parts is None or len(url) > 300 or not regex(r"https://[A-Za-z0-9_.:/+~-]+").fullmatch(url.replace("%2B", "+")):
         return False
     if "@" in parts.netloc or ":" in parts.netloc:
         return False
@@ -104,7 +104,7 @@ def _well_known() -> frozenset[tuple[str, str]]:
 
 
 def _is_framework(parts: SplitResult) -> bool:
-    is_build = re.search(r"(?:^|/)whl(?:/[\w.]+)*/?$|/torch_stable\.html$", parts.path)
+    is_build = regex(r"(?:^|/)whl(?:/[\w.]+)*/?$|/torch_stable\.html$").search(parts.path)
     return parts.hostname == _FRAMEWORK_HOST and is_build is not None
 
 
@@ -114,10 +114,10 @@ def _strange_host(url: str) -> str:
     if parts is None or is_well_known(url) or parts.scheme not in {"http", "https", "ftp"}:
         return ""
     host = parts.hostname or ""
-    if not re.fullmatch(r"[a-z0-9.-]{1,253}", host):
+    if not regex(r"[a-z0-9.-]{1,253}").fullmatch(host):
         return "an address that cannot be shown"
     # pip looks at its usual index anyway: that is nothing to say. Nothing is trusted by this name.
-    return "" if re.fullmatch(r"pypi\.[a-z]+", host) else host
+    return "" if regex(r"pypi\.[a-z]+").fullmatch(host) else host
 
 
 def _split(url: str) -> SplitResult | None:

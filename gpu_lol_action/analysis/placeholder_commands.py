@@ -91,7 +91,7 @@ def is_of_submodule(checkout: Checkout, command: LaunchCommand) -> bool:
     if not command.is_launcher or not TRAINING_TARGET.search(target):
         return False
     notes = (note.partition(": ")[2] for note in checkout.notes if note.startswith(SUBMODULE))
-    folders = [folder for note in notes for folder in re.split(r", | and \d+ more$", note) if folder]
+    folders = [folder for note in notes for folder in regex(r", | and \d+ more$").split(note) if folder]
     return any(target.startswith(f"{folder}/") for folder in folders) or _OF_OTHERS.match(target) is not None
 
 

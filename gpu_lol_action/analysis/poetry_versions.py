@@ -6,8 +6,6 @@ last part but one.
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.domain.patterns import regex
 
 _RANGE = regex(r"([\^~])\s*v?(\d{1,9}(?:\.\d{1,9}){0,3})([\w.+-]*)")
@@ -21,22 +19,22 @@ def pip_version(version: str) -> str:
     alternatives = [part.strip() for part in version.split("||") if part.strip()]
     if not alternatives:
         return ""
-    parts = [_one(part.strip()) for part in re.split(r"\s*,\s*|(?<=[\w*])\s+(?=[<>=!~^])", alternatives[-1])]
+    parts = [_one(part.strip()) for part in regex(r"\s*,\s*|(?<=[\w*])\s+(?=[<>=!~^])").split(alternatives[-1])]
     return ",".join(part for part in parts if part)
 
 
 def _one(part: str) -> str:
-    part = re.sub(r"\s+", "", part)
+    part = regex(r"\s+").sub("", part)
     if len(part) > MAX_VERSION or part in {"", "*", "latest"}:
         return ""
     if found := _RANGE.fullmatch(part):
         numbers = [int(number) for number in found[2].split(".")]
         return f">={found[2]}{found[3]},<{_above(numbers, is_caret=found[1] == '^')}"
-    if re.fullmatch(r"v?\d+(?:\.\d+)*(?:\.\*)", part) or re.fullmatch(r"v?\d[\w.+!-]*", part):
+    if regex(r"v?\d+(?:\.\d+)*(?:\.\*)").fullmatch(part) or regex(r"v?\d[\w.+!-]*").fullmatch(part):
         return f"=={part.removeprefix('v')}"
-    if re.fullmatch(r"(?:~=|[<>=!]=|===|[<>])v?\d[\w.*+!-]*", part):
+    if regex(r"(?:~=|[<>=!]=|===|[<>])v?\d[\w.*+!-]*").fullmatch(part):
         return part
-    return f"={part}" if re.fullmatch(r"=\d[\w.*+!-]*", part) else ""
+    return f"={part}" if regex(r"=\d[\w.*+!-]*").fullmatch(part) else ""
 
 
 def _above(numbers: list[int], *, is_caret: bool) -> str:

@@ -135,7 +135,7 @@ def _of_part(checkout: Checkout, source: Source, *, uses_gpu: bool) -> Behavior:
 def _calls_training(script: Source, *, with_keywords: bool = False) -> bool:
     """Whether a program calls a function that is named for training, of another module (``simclr_train(loader, model)``)."""
     calls = script.code.calls if script.code is not None and script.mentions("train") else ()
-    named = (call for call in calls if re.fullmatch(r"(?:\w+_)?train(?:ing)?(?:_\w+)?", call.last))
+    named = (call for call in calls if regex(r"(?:\w+_)?train(?:ing)?(?:_\w+)?").fullmatch(call.last))
     given = ((call, len(call.arguments) + with_keywords * len(call.keywords)) for call in named)
     return any("." not in call.name and count > 1 for call, count in given)
 

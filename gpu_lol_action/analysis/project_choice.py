@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -17,6 +16,7 @@ from gpu_lol_action.analysis.setup_py import read_setup_py
 from gpu_lol_action.analysis.shown_lists import without_watchers
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.workspace_projects import members_of, workspace_projects
+from gpu_lol_action.domain.patterns import regex
 
 Placed = tuple[Source, Project]
 """A project with the file that says it."""
@@ -112,7 +112,7 @@ def _told(every: Sequence[Placed], commands: Sequence[InstallCommand]) -> Iterat
         # The folder that a `cd` leads to may be the clone itself, whose name the checkout does not tell, or lie in it.
         bases = (joined(beside, command.folder), command.folder, command.folder.partition("/")[2], beside, "")
         for value in command.values("local"):
-            path = re.sub(r"\[[\w,.-]+\]$", "", value)
+            path = regex(r"\[[\w,.-]+\]$").sub("", value)
             found = (place for base in bases if (place := joined(base, path)) in places)
             wanted.update(itertools.islice(found, 1))
     yield from (item for item in every if item[0].folder in wanted)

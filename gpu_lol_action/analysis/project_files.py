@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import configparser
-import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -15,6 +14,7 @@ from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.package_files import MAX_DECLARED, Declared, clean_requirement, package_name, placed
 from gpu_lol_action.analysis.poetry_versions import pip_version
 from gpu_lol_action.analysis.toml_reading import read_toml
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 MAX_GROUPS = 200
@@ -153,12 +153,12 @@ _DESK = frozenset({"dev", "devel", "develop", "development", "test", "tests", "t
 
 def is_desk_work(name: str) -> bool:
     """Whether an extra is for those who work on the project, or bring a model to other formats: even where it is named, a run does without it."""
-    return bool(set(re.split(r"[-_. ]+", name.lower())) & _DESK)
+    return bool(set(regex(r"[-_. ]+").split(name.lower())) & _DESK)
 
 
 def is_development(name: str) -> bool:
     """Whether the name of a group or of a list says that a run does not need it (tests, docs, lint, other hardware)."""
-    return bool(set(re.split(r"[-_. /]+", name.lower())) & _DEVELOPMENT)
+    return bool(set(regex(r"[-_. /]+").split(name.lower())) & _DEVELOPMENT)
 
 
 def read_setup_cfg(source: Source) -> Project:
@@ -175,7 +175,7 @@ def read_setup_cfg(source: Source) -> Project:
             lines += [(line, group) for line in value.split("\n")]
     clean = ((line, group) for line, group in lines if clean_requirement(line))
     declared = tuple(placed(source, line, group, is_library=True) for line, group in islice(clean, MAX_DECLARED))
-    files = tuple(re.findall(r"[\w./-]+\.(?:txt|in)", required)) if required.strip().startswith("file:") else ()
+    files = tuple(regex(r"[\w./-]+\.(?:txt|in)").findall(required)) if required.strip().startswith("file:") else ()
     name = parser.get("metadata", "name", fallback="")
     python = parser.get("options", "python_requires", fallback="")
     return Project(
@@ -197,13 +197,13 @@ def _dynamic_files(project: dict[str, Any], tool: dict[str, Any]) -> Iterator[st
 
 def _with_source(text: str, sources: dict[str, Any]) -> str:
     """Return a requirement with the repository that uv's sources name for it."""
-    entry = sources.get(re.split(r"[\[<>=!~; @]", text, maxsplit=1)[0]) if sources else None
+    entry = sources.get(regex(r"[\[<>=!~; @]").split(text, maxsplit=1)[0]) if sources else None
     entry = entry[0] if isinstance(entry, list) and entry else entry
     if not isinstance(entry, dict) or "://" in text:
         return text
     if entry.get("workspace") or isinstance(entry.get("path"), str):
         return ""
-    return _from_repository(re.split(r"[<>=!~; ]", text, maxsplit=1)[0], entry) or text
+    return _from_repository(regex(r"[<>=!~; ]").split(text, maxsplit=1)[0], entry) or text
 
 
 def _from_repository(name: str, entry: dict[str, Any]) -> str:

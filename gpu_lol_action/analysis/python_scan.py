@@ -112,7 +112,7 @@ class Quoted:
 def scan_main(text: str, quoted: Quoted) -> bool | None:
     """Return whether the program has a main guard; None where only the tree can tell."""
     is_open = False
-    for found in re.finditer("__name__", text):
+    for found in regex("__name__").finditer(text):
         start = text.rfind("\n", 0, found.start()) + 1
         # An attribute (`type(x).__name__`), or the end of a longer name, is no guard.
         if _OWNED.search(text, max(start, found.start() - 16), found.start()):

@@ -80,7 +80,7 @@ def python_wishes(checkout: Checkout) -> tuple[PythonWish, ...]:
             _sort_in(pip_version(project.python), _place(source, project), exact, ranges)
     for source in checkout.of(Form.DOCKERFILE)[:3]:
         for number, line in enumerate(source.text.split("\n"), 1):
-            found = re.match(r"\s*FROM\s+(?:--platform=\S+\s+)?(?:\S*/)?python:(3\.\d{1,2})", line, re.IGNORECASE)
+            found = regex(r"\s*FROM\s+(?:--platform=\S+\s+)?(?:\S*/)?python:(3\.\d{1,2})", re.IGNORECASE).match(line)
             if found:
                 exact.append(PythonWish(found[1], "", Evidence(source.path, number)))
     return (*(wish for wish in exact if not _is_anothers(wish, ranges)), *ranges)
@@ -102,16 +102,14 @@ def _sort_in(text: str, where: Evidence, exact: list[PythonWish], ranges: list[P
     bare = text.strip().removeprefix("==").removesuffix(".*")
     if _EXACT.fullmatch(bare):
         exact.append(PythonWish(bare, "", where))
-    elif re.search(r"[<>=~]=?\s*3", text):
-        ranges.append(PythonWish("", re.sub(r"\s+", "", text), where))
+    elif regex(r"[<>=~]=?\s*3").search(text):
+        ranges.append(PythonWish("", regex(r"\s+").sub("", text), where))
 
 
 def _place(source: Source, project: Project) -> Evidence:
     """Return the line that names Python in a project file."""
-    found = re.search(
-        r"^[ \t]*(?:requires-python|python_requires|python|python_version|python_full_version)\s*=",
-        source.text,
-        re.MULTILINE,
-    )
+    found = regex(
+        r"^[ \t]*(?:requires-python|python_requires|python|python_version|python_full_version)\s*=", re.MULTILINE
+    ).search(source.text)
     line = source.text.count("\n", 0, found.end()) + 1 if found and project.python else 0
     return Evidence(source.path, line)

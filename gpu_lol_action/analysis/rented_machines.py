@@ -53,7 +53,7 @@ def rents_to_train(wish: Wish, checkout: Checkout) -> bool:
 
 
 def _is_about_training(source: Source) -> bool:
-    name = re.search(r"^name:[ \t]*(\S.*)$", source.text, re.MULTILINE)
+    name = regex(r"^name:[ \t]*(\S.*)$", re.MULTILINE).search(source.text)
     return name is not None and _TRAINS.search(name[1]) is not None
 
 

@@ -128,9 +128,9 @@ def _with_servers(run: Run, said: Said) -> list[Finding]:
         return []
     # A server on another machine takes nothing of this one.
     host = said.text("vllm_server_host")
-    if host and not re.match(r"127\.|localhost|0\.0\.0\.0|\$", host):
+    if host and not regex(r"127\.|localhost|0\.0\.0\.0|\$").match(host):
         return []
-    text = re.sub(r"^[ \t]*#[ \t]?", "", command.source.text[:200_000], flags=re.MULTILINE)
+    text = regex(r"^[ \t]*#[ \t]?", re.MULTILINE).sub("", command.source.text[:200_000])
     served = {len(set(found[1].split(","))) for found in _SERVER.finditer(text)}
     seen = _VISIBLE.search(command.text)
     visible = len(set(seen[1].split(","))) if seen is not None else 0

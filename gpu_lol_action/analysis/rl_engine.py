@@ -7,7 +7,6 @@ the actor (``same`` for a critic of the actor's model), and ``rl.teacher``, a fr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from gpu_lol_action.analysis.behavior import Behavior
@@ -16,6 +15,7 @@ from gpu_lol_action.analysis.configuration import Setting
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.settings import as_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 FIELD, SHARE, PARTS = "rl.engine", "rl.engine_share", "rl.engine_parts"
@@ -57,7 +57,7 @@ def said_of(checkout: Checkout, run: Run) -> Said:
     is_whole_program = run.script is not None and not run.options
     for _, settings in tiers[: 3 if is_whole_program else 2]:
         for setting in settings:
-            texts.setdefault(re.sub(r"[^a-z0-9]+", "_", setting.path.lower()).strip("_"), setting)
+            texts.setdefault(regex(r"[^a-z0-9]+").sub("_", setting.path.lower()).strip("_"), setting)
     return Said(texts)
 
 

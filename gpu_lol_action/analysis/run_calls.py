@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.main_guards import started_alone
 from gpu_lol_action.analysis.python_code import Call
 from gpu_lol_action.analysis.settings import values_of
 from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
 
 
 def called_at(checkout: Checkout, run: Run, *names: str) -> Evidence | None:
@@ -32,5 +33,5 @@ def called_at(checkout: Checkout, run: Run, *names: str) -> Evidence | None:
 
 def _is_named(call: Call, names: tuple[str, ...]) -> bool:
     if call.last == "from_pretrained" and "from_pretrained" in names:
-        return not re.search(r"okeniz|rocessor|onfig|xtractor|vae|text_enc", call.name, re.IGNORECASE)
+        return not regex(r"okeniz|rocessor|onfig|xtractor|vae|text_enc", re.IGNORECASE).search(call.name)
     return call.last in names or call.name in names

@@ -48,10 +48,10 @@ def _named_by_options(checkout: Checkout, run: Run) -> Iterator[Source]:
     """Yield the file of the checkout's own model that an option names by its bare name (``--model open_3b``: ``model_configs/open_3b.json``)."""
     for key in _OPTIONS:
         name = run.options.get(key, "")
-        if not re.fullmatch(r"\w[\w.-]{1,60}", name) or "." in name[-5:]:
+        if not regex(r"\w[\w.-]{1,60}").fullmatch(name) or "." in name[-5:]:
             continue
         named = (checkout.find_named(f"{name}{end}") for end in (".json", ".yaml", ".yml"))
-        yield from [s for s in named if s is not None and re.search(r"config|model", s.folder)][:1]
+        yield from [s for s in named if s is not None and regex(r"config|model").search(s.folder)][:1]
 
 
 def _composed(checkout: Checkout, run: Run) -> Iterator[Source]:
@@ -73,11 +73,11 @@ def _composed(checkout: Checkout, run: Run) -> Iterator[Source]:
 
 def _filled_in(run: Run, hole: str) -> str:
     """Return what stands in a hole of a path: the option's value, else anything without a slash."""
-    words = re.findall(r"\w+", hole)
+    words = regex(r"\w+").findall(hole)
     key = words[-1] if words else ""
     default = run.script.code.default(key) if run.script is not None and run.script.code is not None else None
     said = run.options.get(key) or (default.text if default is not None and default.is_option else "")
-    return re.escape(said) if re.fullmatch(r"[\w.-]{1,80}", said) else _ANYTHING
+    return re.escape(said) if regex(r"[\w.-]{1,80}").fullmatch(said) else _ANYTHING
 
 
 def _chosen(checkout: Checkout, run: Run) -> Iterator[Source]:
@@ -86,7 +86,7 @@ def _chosen(checkout: Checkout, run: Run) -> Iterator[Source]:
     tops = dict.fromkeys([*sorted(folders), "", "conf", "config", "configs"])
     for key, value in run.options.items():
         group = key.lstrip("+")
-        if not re.fullmatch(r"[A-Za-z_][\w/]*", group) or not re.fullmatch(r"[\w/-]+", value):
+        if not regex(r"[A-Za-z_][\w/]*").fullmatch(group) or not regex(r"[\w/-]+").fullmatch(value):
             continue
         paths = (f"{top}/{group}/{value}.yaml".lstrip("/") for top in tops)
         named = next((source for path in paths if (source := checkout.find(path)) is not None), None)
@@ -104,7 +104,7 @@ def _named_by(checkout: Checkout, run: Run, source: Source) -> Iterator[Source]:
             named = checkout.find(_beside(source, f"{setting.text}.yaml"))
         elif setting.path.startswith("defaults."):
             # `model=large` on the command line takes another file of the group.
-            group = re.sub(r"^(?:override_|optional_)*/?|@.*$", "", setting.path.removeprefix("defaults."))
+            group = regex(r"^(?:override_|optional_)*/?|@.*$").sub("", setting.path.removeprefix("defaults."))
             name = run.options.get(group, setting.text).removesuffix(".yaml")
             above = source.folder.rpartition("/")[0]
             places = (_beside(source, f"{group}/{name}.yaml"), f"{above}/{group}/{name}.yaml".lstrip("/"))

@@ -247,7 +247,7 @@ def _is_asked_by(run: Run, runs: Sequence[Run]) -> bool:
 
 
 def _stem(path: str) -> str:
-    return re.sub(r"\.\w+$", "", path.rsplit("/", 1)[-1])
+    return regex(r"\.\w+$").sub("", path.rsplit("/", 1)[-1])
 
 
 def submits(script: Source) -> bool:

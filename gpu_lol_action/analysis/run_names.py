@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.domain.patterns import regex
 
 MAX_NAME = 32
 _PLAIN = frozenset({"main", "run", "__main__", "app", "cli", "launch", "start"})
@@ -29,8 +29,8 @@ def _wishes(run: Run) -> list[str]:
     """Return names for one run, the shortest that says enough first."""
     program = _slug(_program(run))
     folder = _slug((run.script.folder if run.script else run.evidence.path.rpartition("/")[0]).rsplit("/", 1)[-1])
-    config = _slug(re.sub(r"\.\w+$", "", run.configs[0].path.rsplit("/", 1)[-1])) if run.configs else ""
-    script = _slug(re.sub(r"\.\w+$", "", run.evidence.path.rsplit("/", 1)[-1])) if run.command else ""
+    config = _slug(regex(r"\.\w+$").sub("", run.configs[0].path.rsplit("/", 1)[-1])) if run.configs else ""
+    script = _slug(regex(r"\.\w+$").sub("", run.evidence.path.rsplit("/", 1)[-1])) if run.command else ""
     wishes = [
         f"{folder}-{program}" if program in _PLAIN and folder else program,
         f"{program}-{config}",
@@ -45,13 +45,13 @@ def _wishes(run: Run) -> list[str]:
 
 def _program(run: Run) -> str:
     if run.script is not None:
-        return re.sub(r"\.\w+$", "", run.script.path.rsplit("/", 1)[-1])
+        return regex(r"\.\w+$").sub("", run.script.path.rsplit("/", 1)[-1])
     if run.command is not None:
         if run.command.is_tool and run.configs:
-            return re.sub(r"\.\w+$", "", run.configs[0].path.rsplit("/", 1)[-1])
-        return re.sub(r"\.py$", "", run.command.target.rsplit("/", 1)[-1].rsplit(" ", 1)[-1]).rsplit(".", 1)[-1]
-    return re.sub(r"\.\w+$", "", run.evidence.path.rsplit("/", 1)[-1])
+            return regex(r"\.\w+$").sub("", run.configs[0].path.rsplit("/", 1)[-1])
+        return regex(r"\.py$").sub("", run.command.target.rsplit("/", 1)[-1].rsplit(" ", 1)[-1]).rsplit(".", 1)[-1]
+    return regex(r"\.\w+$").sub("", run.evidence.path.rsplit("/", 1)[-1])
 
 
 def _slug(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    return regex(r"[^a-z0-9]+").sub("-", text.lower()).strip("-")

@@ -225,9 +225,9 @@ def look_up_number(scope: Scope, names: Iterable[str], low: int, high: int) -> F
 def as_number(text: str) -> int | None:
     """Return a whole number as settings write it (``4096``, ``4_096``, ``1e3``); None for anything else."""
     bare = text.strip().strip("\"'").replace("_", "")
-    if re.fullmatch(r"\d{1,12}", bare):
+    if regex(r"\d{1,12}").fullmatch(bare):
         return int(bare)
-    if re.fullmatch(r"\d{1,9}(?:\.\d{1,6})?(?:[eE]\+?\d{1,2})?", bare) and float(bare).is_integer():
+    if regex(r"\d{1,9}(?:\.\d{1,6})?(?:[eE]\+?\d{1,2})?").fullmatch(bare) and float(bare).is_integer():
         return int(float(bare))
     return None
 

@@ -57,7 +57,7 @@ def sky_tasks_of(source: Source) -> tuple[SkyTask, ...]:
     if source.form is not Form.YAML or not (_RESOURCES.search(source.text) and _KEYS.search(source.text)):
         return ()
     lines = source.text.split("\n")[:MAX_LINES]
-    starts = [0, *(number for number, line in enumerate(lines) if re.match(r"---(?:\s|$)", line))]
+    starts = [0, *(number for number, line in enumerate(lines) if regex(r"---(?:\s|$)").match(line))]
     ends = [*starts[1:], len(lines)]
     return tuple(
         _task(source, lines[start:end], start + 1) for start, end in zip(starts, ends, strict=True) if start < end
@@ -130,7 +130,7 @@ def _cards(text: str) -> Iterator[tuple[str, int]]:
 
 def card_of(name: str) -> str | None:
     """Return the table's name of a card as clouds write it: ``A10g``, ``A100-80GB``, ``V100-32GB``, ``H200-SXM``."""
-    bare = re.sub(r"[-_](?:SXM\d?|PCIE|NVL|MEGA)\b", "", name, flags=re.IGNORECASE)
+    bare = regex(r"[-_](?:SXM\d?|PCIE|NVL|MEGA)\b", re.IGNORECASE).sub("", name)
     sized = _SIZED.fullmatch(bare)
     found = find_card(sized[1].replace("-", " "), sized[2]) if sized is not None else None
     return found or find_card(bare.replace("-", " "), None)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -35,7 +34,7 @@ def submodule_requirements(
         if option.kind != "local":
             continue
         beside = option.evidence.path.rpartition("/")[0]
-        path = re.sub(r"\[[\w,.-]+\]$", "", option.value)
+        path = regex(r"\[[\w,.-]+\]$").sub("", option.value)
         bases = dict.fromkeys((joined(beside, folders.get(id(option), "")), folders.get(id(option), ""), beside, ""))
         address = next((known[place] for base in bases if (place := joined(base, path)) in known), None)
         if address is not None:
@@ -53,6 +52,6 @@ def _addresses(checkout: Checkout) -> Mapping[str, str]:
         address = _BY_KEY.sub(r"https://\1/", keys.get("url", "").strip('"')).removesuffix("/")
         if path and _ADDRESS.fullmatch(address):
             branch = keys.get("branch", "")
-            end = f"@{branch}" if re.fullmatch(r"[\w.-][\w./-]{0,60}", branch) and branch != "." else ""
+            end = f"@{branch}" if regex(r"[\w.-][\w./-]{0,60}").fullmatch(branch) and branch != "." else ""
             found[path] = f"git+{address}{end}"
     return MappingProxyType(found)

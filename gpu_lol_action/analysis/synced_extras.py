@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.command_words import split_words
+from gpu_lol_action.domain.patterns import regex
 
 _EXTRA_OPTIONS = frozenset({"-E", "--extras", "--extra", "--with", "-G", "--group"})
 # What a project can work with, and no run needs.
@@ -19,5 +18,5 @@ def told_extras(text: str) -> list[str]:
         name, _, value = word.partition("=")
         if name in _EXTRA_OPTIONS:
             told = value or (words[index + 1] if index + 1 < len(words) else "")
-            found += re.split(r"[,\s]+", told) if re.fullmatch(r"[\w.-]+(?:[,\s]+[\w.-]+)*", told) else []
+            found += regex(r"[,\s]+").split(told) if regex(r"[\w.-]+(?:[,\s]+[\w.-]+)*").fullmatch(told) else []
     return [extra for extra in dict.fromkeys(found) if extra not in _EVERYTHING]

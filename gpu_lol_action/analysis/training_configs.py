@@ -133,7 +133,7 @@ def _tuned_config(source: Source) -> TrainingConfig | None:
     said = {setting.path.partition(".")[2]: setting for setting in read_settings(source)}
     gpus = said.get("config.num_gpus") or said.get("config.num_gpus_per_learner")
     is_experiment = "run" in said and any(path.partition(".")[0] == "env" for path in said)
-    if gpus is None or not is_experiment or not re.fullmatch(r"0?\.\d*[1-9]\d*|[1-9][\d.]*", gpus.text):
+    if gpus is None or not is_experiment or not regex(r"0?\.\d*[1-9]\d*|[1-9][\d.]*").fullmatch(gpus.text):
         return None
     return TrainingConfig(source, Behavior.TRAINS, gpus.evidence, names_model=False)
 
@@ -146,7 +146,7 @@ def is_configuration(source: Source) -> bool:
         return True
     if _DEFINES.search(source.text):
         return False
-    return len(_PARTS & set(re.findall(r"^(\w+)[ \t]*=", source.text, re.MULTILINE))) >= _LEAST_PARTS
+    return len(_PARTS & set(regex(r"^(\w+)[ \t]*=", re.MULTILINE).findall(source.text))) >= _LEAST_PARTS
 
 
 def _is_config_dict(source: Source) -> bool:
@@ -188,7 +188,7 @@ def _training_config(source: Source) -> TrainingConfig | None:
     if source.code is not None:
         # OpenMMLab writes configurations as programs that only assign.
         pairs = [(fold_key(default.name), default.line) for default in source.code.defaults]
-        names = re.findall(r"^(\w+)[ \t]*=", source.text, re.MULTILINE)
+        names = regex(r"^(\w+)[ \t]*=", re.MULTILINE).findall(source.text)
         pairs += [(fold_key(name), 0) for name in names]
         if _is_config_dict(source):
             set_here = _SET.finditer(source.text)

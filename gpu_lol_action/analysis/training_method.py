@@ -120,7 +120,7 @@ def _named(run: Run, scope: Scope) -> Finding | None:
     """Return that the command or the program's name says LoRA."""
     words = f"{run.command.target} {' '.join(run.command.words)}" if run.command else ""
     words += f" {run.options.get('network_module', '')}"  # kohya's scripts
-    if re.search(r"lora", words, re.IGNORECASE):
+    if regex(r"lora", re.IGNORECASE).search(words):
         method = _named_method(scope, words)
         return Finding("training.method", method, "the command names LoRA", Confidence.MEDIUM, run.evidence)
     if run.command is None and run.script is not None and _NAMED.search(run.script.name):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.python_code import Call
@@ -65,7 +63,7 @@ def _given_reference(run: Run) -> Evidence | None:
 
 def _hands_over(call: Call) -> bool:
     return any(_REFERENCE.fullmatch(key) and (value.text or value.reference) for key, value in call.keywords) and bool(
-        re.search(r"[Tt]rainer", call.last)
+        regex(r"[Tt]rainer").search(call.last)
     )
 
 

@@ -46,7 +46,7 @@ def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     )
     text = named.text.strip().lower() if named else ""
     named = None if text in _OFF else named  # `--fsdp` is a switch that nobody has turned on
-    if named is not None and (told := re.search(r"(?:zero|stage|z)[_-]?([123])", text)):
+    if named is not None and (told := regex(r"(?:zero|stage|z)[_-]?([123])").search(text)):
         return Finding("training.sharding", f"zero-{told[1]}", f"`{named.text}`", named.confidence, named.evidence)
     if named is not None and ("full_shard" in text or text == "fsdp" or named.setting.key.startswith("fsdp")):
         return Finding(
@@ -142,7 +142,7 @@ def _offload_of(checkout: Checkout, scope: Scope) -> Finding | None:
         for setting in settings:
             if is_configured and confidence is not Confidence.HIGH and setting.evidence.path.endswith(".py"):
                 continue
-            found = re.search(r"offload_(param|optimizer)(?:\.|_)device$", setting.path)
+            found = regex(r"offload_(param|optimizer)(?:\.|_)device$").search(setting.path)
             if found is not None and setting.text.strip("\"'").lower() in {"cpu", "nvme"}:
                 what = "parameters" if found[1] == "param" else "optimizer"
                 why = f"`{setting.path[-60:]}` is {setting.text}"

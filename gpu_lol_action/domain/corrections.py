@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from gpu_lol_action.domain import gpus
 from gpu_lol_action.domain.gpus import UnknownAccelerator
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 MAX_GIB = 1024  # as `vram_required_gb` in the spec
@@ -65,7 +66,7 @@ def read_gib(text: str) -> int | None:
 
 def read_count(text: str) -> int | None:
     """Return a number of cards per machine, 0 for none; None where no machine has so many."""
-    return int(text) if re.fullmatch(r"[0-9]{1,2}", text) and int(text) <= MAX_COUNT else None
+    return int(text) if regex(r"[0-9]{1,2}").fullmatch(text) and int(text) <= MAX_COUNT else None
 
 
 def read_gpu(text: str) -> tuple[Correction, ...] | UnknownAccelerator:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import difflib
 import functools
-import re
 from collections.abc import Mapping
 
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.tables import table_rows
 
@@ -168,7 +168,7 @@ def parse_accelerator(text: str) -> AcceleratorRequest | UnknownAccelerator:
         return UnknownAccelerator(shown[:60], f"No accelerator is called `{shown[:60]}`.{hint}", nearest)
     if not colon:
         return AcceleratorRequest(found, None)
-    if not re.fullmatch(r"[0-9]{1,3}", number.strip()) or int(number) < 1:
+    if not regex(r"[0-9]{1,3}").fullmatch(number.strip()) or int(number) < 1:
         what = f"`{number[:20]}` is no number of cards; write `{found.name}:1` to `{found.name}:{found.max_per_node}`."
         return UnknownAccelerator(shown[:60], what, (f"{found.name}:1",))
     count = int(number)
@@ -212,9 +212,9 @@ def usable_gib(marketed_gb: float, nvidia_smi_mib: float | None) -> float:
 
 
 def _accelerator(row: Mapping[str, str]) -> Accelerator:
-    capability = re.fullmatch(r"(\d+)\.(\d+)", row["compute_capability"])
+    capability = regex(r"(\d+)\.(\d+)").fullmatch(row["compute_capability"])
     mib = float(row["nvidia_smi_memory_mib"]) if row["nvidia_smi_memory_mib"] else None
-    count = re.match(r"\d+", row["max_gpus_per_node"])
+    count = regex(r"\d+").match(row["max_gpus_per_node"])
     marketed = float(row["vram_gb_marketed"])
     return Accelerator(
         name=row["sky_name"],
@@ -239,7 +239,7 @@ def _names() -> Mapping[str, str]:
     names = {**printed, **_ALIASES}
     for name in accelerators():
         names[_fold(name)] = name
-        bare = re.sub(r"^(rtx|gtx)(?=\d)", "", _fold(name))
+        bare = regex(r"^(rtx|gtx)(?=\d)").sub("", _fold(name))
         names.setdefault(bare, name)
     return names
 
@@ -247,5 +247,5 @@ def _names() -> Mapping[str, str]:
 @functools.lru_cache(maxsize=256)  # asked of the same few names for each of hundreds of offers
 def _fold(text: str) -> str:
     """Return ``text`` in small letters without the maker's words, spaces, dashes and underscores."""
-    small = re.sub(r"[\s_\-/]+", "", text.strip().lower()[:80])
-    return re.sub(r"^(nvidia|amd)?(geforce|tesla|quadro|instinct)?", "", small)
+    small = regex(r"[\s_\-/]+").sub("", text.strip().lower()[:80])
+    return regex(r"^(nvidia|amd)?(geforce|tesla|quadro|instinct)?").sub("", small)

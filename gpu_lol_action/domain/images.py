@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from gpu_lol_action.domain.patterns import regex
+
 
 def is_image_allowed(image: str, patterns: Iterable[str]) -> bool:
     """Whether one of the patterns means this image.
@@ -47,4 +49,4 @@ def _full(name: str) -> str:
 
 def _like(pattern: str) -> re.Pattern[str]:
     parts = {"**": ".*", "*": "[^/]*"}
-    return re.compile("".join(parts.get(part) or re.escape(part) for part in re.split(r"(\*{1,2})", pattern)))
+    return re.compile("".join(parts.get(part) or re.escape(part) for part in regex(r"(\*{1,2})").split(pattern)))

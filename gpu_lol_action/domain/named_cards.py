@@ -7,10 +7,10 @@ than its memory. Sizes are those that NVIDIA sold the cards with.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping
 
 from gpu_lol_action.domain.gpus import UNMEASURED_RESERVE, accelerators, find_accelerator
+from gpu_lol_action.domain.patterns import regex
 
 OLDER_CARDS_GB: Mapping[str, int] = {
     "GTX970": 4, "GTX980": 4, "GTX980Ti": 6, "GTX1060": 6, "GTX1070": 8, "GTX1070Ti": 8, "GTX1080": 8, "GTX1660": 6, "GTX1660Ti": 6,
@@ -40,7 +40,7 @@ def named_card_gb(name: str) -> float:
 
 
 def _folded(text: str) -> str:
-    return re.sub(r"nvidia|geforce|quadro|tesla|pascal|maxwell|[^a-z0-9]", "", text.lower())
+    return regex(r"nvidia|geforce|quadro|tesla|pascal|maxwell|[^a-z0-9]").sub("", text.lower())
 
 
 @functools.cache

@@ -118,9 +118,11 @@ def _known_words() -> Mapping[str, tuple[str, ...]]:
     return {key: tuple(words) for key, *words in lines}
 
 
+@functools.cache  # as many as this package writes down: what is made of an answer or of a checkout's names is for `re`
 def regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """Return a regular expression as ``re.compile`` does; a faulty one is found out when it first has something to find.
 
+    One and the same for the same words, so that it may be written where it is used.
     It answers the methods of a compiled one, but is none: ``re.sub`` and its like take text.
     """
     return cast("re.Pattern[str]", _Late(pattern, flags))

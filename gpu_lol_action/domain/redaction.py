@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
+from gpu_lol_action.domain.patterns import regex
+
 MARK = "[redacted]"
 MIN_SECRET_LENGTH = 6
 """Shorter values are not looked for: replacing every ``a`` would destroy the text and protect nothing."""
@@ -144,7 +146,7 @@ def _forms(secret: str) -> Iterable[str]:
             raw.hex(),
             raw.hex().upper(),
         }
-        candidates |= {re.sub("%[0-9A-F]{2}", lambda match: match[0].lower(), quote(value, safe=""))}
+        candidates |= {regex("%[0-9A-F]{2}").sub(lambda match: match[0].lower(), quote(value, safe=""))}
         candidates |= set(_base64_cores(raw)) | set(_escaped(value))
         yield from (form for form in candidates if len(form) >= MIN_SECRET_LENGTH and form not in MARK)
 

@@ -235,20 +235,21 @@ def _card_notes(wish: ImageWish, image: str) -> list[str]:
 def image_contents(image: str) -> ImageContents:
     """Read torch and CUDA off an image's name (pytorch/pytorch, runpod/pytorch old and new, NVIDIA's, vllm, nvidia/cuda)."""
     name = image.removeprefix("docker:")
-    if found := re.search(r"cu(\d{2})(\d)\d?-torch(\d)(\d{1,2})(\d)(?:-|$)", name):
+    if found := regex(r"cu(\d{2})(\d)\d?-torch(\d)(\d{1,2})(\d)(?:-|$)").search(name):
         torch: Version = (int(found[3]), int(found[4]), int(found[5]))
         # A torch260 tag holds a CUDA 12.6 build, a torch271 tag a 12.8 one, whatever toolkit the tag names.
         builds: dict[Version, Version] = {(2, 6): (12, 6), (2, 7): (12, 8)}
         built_for = builds.get(torch[:2], (int(found[1]), int(found[2])))
         return ImageContents(torch, built_for)
-    if found := re.search(r"nvcr\.io/nvidia/pytorch:(\d\d\.\d\d)-", name):
+    if found := regex(r"nvcr\.io/nvidia/pytorch:(\d\d\.\d\d)-").search(name):
         return ImageContents(*others.NVIDIA_RELEASES.get(found[1], (None, None)))
-    if found := re.search(r"tensorflow/tensorflow:(\d+\.\d+)\.\d+-gpu", name):
+    if found := regex(r"tensorflow/tensorflow:(\d+\.\d+)\.\d+-gpu").search(name):
         cudas = [cuda for release, (cuda, _) in others.TENSORFLOW.items() if release.startswith(f"{found[1]}.")]
         return ImageContents(None, parse_version(cudas[0]) if cudas else None)
-    torch_found = re.search(r"(?:^|/)pytorch:v?(\d+)\.(\d+)(?:\.(\d+))?[-+]", name)
+    torch_found = regex(r"(?:^|/)pytorch:v?(\d+)\.(\d+)(?:\.(\d+))?[-+]").search(name)
     # Behind `pytorch-cuda:` may stand PyTorch's version first.
-    cuda_found = re.search(r"cuda[:-]?([7-9]|[1-9]\d)\.(\d)", name) or re.search(r"[-+]cu(\d{2})(\d)(?:\D|$)", name)
+    cuda_found = regex(r"cuda[:-]?([7-9]|[1-9]\d)\.(\d)").search(name)
+    cuda_found = cuda_found or regex(r"[-+]cu(\d{2})(\d)(?:\D|$)").search(name)
     return ImageContents(
         tuple(int(part or 0) for part in torch_found.groups()) if torch_found else None,
         (int(cuda_found[1]), int(cuda_found[2])) if cuda_found else None,
@@ -274,22 +275,22 @@ def image_refusal(image: str, card: Accelerator) -> str:
 def is_gpu_image(image: str) -> bool:
     """Whether an image's name promises CUDA."""
     return bool(
-        re.search(r"cuda|cu1[123]\d|pytorch|torch|tensorflow.*gpu|nvidia|nvcr\.io|vllm|sglang|runpod/|paddle.*gpu|"
-                  r"text-generation-inference|deepspeed", image, re.IGNORECASE)
+        regex(r"cuda|cu1[123]\d|pytorch|torch|tensorflow.*gpu|nvidia|nvcr\.io|vllm|sglang|runpod/|paddle.*gpu|"
+                  r"text-generation-inference|deepspeed", re.IGNORECASE).search(image)
     )  # fmt: skip
 
 
 def _name(requirement: str) -> str:
-    if re.match(r"(?:git\+|https?://)", requirement):
+    if regex(r"(?:git\+|https?://)").match(requirement):
         tail = (
             requirement.rpartition("#egg=")[2] if "#egg=" in requirement else requirement.partition("#")[0].rstrip("/")
         )
         tail = tail.rsplit("/", maxsplit=1)[-1]
-        bare = re.split(r"\.git\b|@", tail)[0]
+        bare = regex(r"\.git\b|@").split(tail)[0]
     else:
-        found = re.match(r"[A-Za-z0-9][\w.-]*", requirement)
+        found = regex(r"[A-Za-z0-9][\w.-]*").match(requirement)
         bare = found[0] if found else ""
-    return re.sub(r"[-_.]+", "-", bare).lower()
+    return regex(r"[-_.]+").sub("-", bare).lower()
 
 
 def _dotted(version: Version) -> str:

@@ -227,7 +227,7 @@ def _kind(info: HubFields, fields: HubFields, *, is_mixture: bool) -> str:
     if fields.get("is_encoder_decoder") is True:
         kind = "asr" if "Speech" in name or "Whisper" in name else "seq2seq"
     elif has_vision:
-        kind = "vision-text" if re.match(r"(?:CLIP|Siglip|ChineseCLIP|Align)", name) else "vlm"
+        kind = "vision-text" if regex(r"(?:CLIP|Siglip|ChineseCLIP|Align)").match(name) else "vlm"
     elif name.endswith(("ForCausalLM", "LMHeadModel")):
         kind = "llm"
     elif name.endswith("ForMaskedLM"):

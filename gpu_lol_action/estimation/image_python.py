@@ -6,9 +6,9 @@ Ubuntu per month).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.framework_images import TENSORFLOW
 from gpu_lol_action.estimation.read_requirements import read_requirement
 from gpu_lol_action.estimation.torch_releases import TorchRelease, parse_version, torch_releases
@@ -27,15 +27,15 @@ _LEAST_RELEASE = (2, 0)
 def python_inside(image: str) -> str:
     """Return the Python of an image by its name, as ``3.10``; empty where the name does not say."""
     name = image.removeprefix("docker:")
-    if found := re.match(r"(?:docker\.io/)?pytorch/pytorch:(\d+\.\d+(?:\.\d+)?)-cuda", name):
+    if found := regex(r"(?:docker\.io/)?pytorch/pytorch:(\d+\.\d+(?:\.\d+)?)-cuda").match(name):
         version = found[1] if found[1].count(".") == 2 else f"{found[1]}.0"
         release = torch_releases().get(version)
         return release.image_python if release is not None else ""
-    if found := re.match(r"nvcr\.io/nvidia/(?:pytorch|tensorflow):(\d\d\.\d\d)-", name):
+    if found := regex(r"nvcr\.io/nvidia/(?:pytorch|tensorflow):(\d\d\.\d\d)-").match(name):
         return next((python for month, python in _NVIDIA if found[1] >= month), "")
-    if found := re.match(r"tensorflow/tensorflow:(\d+\.\d+\.\d+)-", name):
+    if found := regex(r"tensorflow/tensorflow:(\d+\.\d+\.\d+)-").match(name):
         return TENSORFLOW.get(found[1], ("", ""))[1]
-    found = re.match(r"(?:docker\.io/)?(?:library/)?python:(3\.\d{1,2})\b", name)
+    found = regex(r"(?:docker\.io/)?(?:library/)?python:(3\.\d{1,2})\b").match(name)
     return found[1] if found else ""
 
 
@@ -44,12 +44,12 @@ def of_image(requirement: str, image: str) -> str:
 
     Builds of those days know no card that is rented today, and some are on no index any more.
     """
-    found = re.match(r"(?:docker:)?(?:docker\.io/)?pytorch/pytorch:(\d+\.\d+\.\d+)-cuda", image)
+    found = regex(r"(?:docker:)?(?:docker\.io/)?pytorch/pytorch:(\d+\.\d+\.\d+)-cuda").match(image)
     release = torch_releases().get(found[1]) if found else None
     first = next(iter(torch_releases().values()))
     if release is None or release.name != first.name:
         return requirement
-    asked = re.fullmatch(r"(torch|torchvision)\s*(?:==|~=|<=?)\s*(\d+(?:\.\d+){0,2})[\w.*]*", requirement)
+    asked = regex(r"(torch|torchvision)\s*(?:==|~=|<=?)\s*(\d+(?:\.\d+){0,2})[\w.*]*").fullmatch(requirement)
     held = {"torch": release.name, "torchvision": release.vision}.get(asked[1], "") if asked else ""
     return f"{asked[1]}=={held}" if asked and parse_version(asked[2]) < parse_version(held) else requirement
 
@@ -78,6 +78,6 @@ def _is_open(requirement: str) -> bool:
     read = read_requirement(requirement)
     if read is None:
         return False
-    return re.sub(r"[-_.]+", "-", read.name).lower() in _FOLLOWS_TORCH and not any(
+    return regex(r"[-_.]+").sub("-", read.name).lower() in _FOLLOWS_TORCH and not any(
         part.operator in {"==", "===", "~=", "<", "<="} for part in read.specifier
     )

@@ -50,7 +50,7 @@ class ModelFacts:
     @property
     def published_gb(self) -> float | None:
         """GPU memory in GB that the model's own card says it needs for inference, where the table notes it."""
-        found = re.search(r"needs about (\d+(?:\.\d+)?) GB VRAM", self.note)
+        found = regex(r"needs about (\d+(?:\.\d+)?) GB VRAM").search(self.note)
         return float(found[1]) if found else None
 
     @property
@@ -117,13 +117,13 @@ def _text_of_names() -> str:
 def _called(key: str) -> tuple[str, ...]:
     last = key.rpartition("/")[2]
     bare = without_suffixes(last)
-    released = (bare[:-5],) if re.search(r"-\d{4}$", last) else ()  # a date of release: siblings have the same size
+    released = (bare[:-5],) if regex(r"-\d{4}$").search(last) else ()  # a date of release: siblings have the same size
     return bare, without_suffixes(last.removeprefix("meta-")), *released
 
 
 def without_suffixes(name: str) -> str:
     """Return a last word without suffixes, with one kind of dash; timm's training recipe behind a dot goes too."""
-    plain = re.sub(r"\.[a-z][\w.-]*$", "", name.replace("_", "-"))
+    plain = regex(r"\.[a-z][\w.-]*$").sub("", name.replace("_", "-"))
     return _SUFFIXES.sub("", plain)
 
 

@@ -109,7 +109,7 @@ def find_network(name: str) -> Network | None:
 def find_pipeline(name: str) -> Pipeline | None:
     """Return the diffusion pipeline that an id or a class name is of."""
     asked = name.strip().lower()[:200]
-    if not asked or re.search(r"\s", asked):
+    if not asked or regex(r"\s").search(asked):
         return None
     return next((pipeline for pattern, pipeline in _pipelines() if pattern.search(asked)), None)
 
@@ -124,14 +124,14 @@ def _candidates(name: str) -> Iterable[str]:
     """Yield spellings of a name, the given one first."""
     asked = _SUFFIX.sub("", name.strip().strip("/").lower()[:120])
     last = asked.rsplit("/", 1)[-1]
-    bare = re.sub(r"\.[a-z][\w.-]*$", "", last)  # timm's training recipe
+    bare = regex(r"\.[a-z][\w.-]*$").sub("", last)  # timm's training recipe
     for word in dict.fromkeys((asked, last, bare)):
         yield word
         yield word.replace("-", "_")
         yield word.replace("_", "-")
         changed = word
         for pattern, instead in _SAME:
-            changed = re.sub(pattern, instead, changed)
+            changed = regex(pattern).sub(instead, changed)
         if changed != word:
             yield _dino(changed)
         without = _STATED_SIZE.sub("", word.replace("-", "_"))
@@ -141,7 +141,7 @@ def _candidates(name: str) -> Iterable[str]:
 
 
 def _dino(name: str) -> str:
-    found = re.fullmatch(r"dinov2-([sblg])", name)
+    found = regex(r"dinov2-([sblg])").fullmatch(name)
     return f"{_DINO[found[1]]}_patch14_dinov2" if found else name
 
 

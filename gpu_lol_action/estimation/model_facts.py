@@ -134,7 +134,7 @@ def _in_table(name: str) -> ModelFacts | None:
     if (known := model_of_id(asked)) is not None:
         return known
     last = without_suffixes(asked.rsplit("/", 1)[-1])
-    return model_of_last_word(last) or model_of_last_word(re.sub(r"-\d{4}$", "", last))
+    return model_of_last_word(last) or model_of_last_word(regex(r"-\d{4}$").sub("", last))
 
 
 def _version_of(name: str) -> ModelFacts | None:
@@ -179,7 +179,7 @@ def _says_size(text: str) -> bool:
 def _from_name(name: str) -> ModelFacts | None:
     """Return a model of the size that its name says (``7b``, ``8x7b``, ``350m``), in the shape of the nearest known one."""
     bare = name.strip()[:200]
-    is_file = re.search(r"\.(?:json|jsonl|txt|csv|py|ya?ml|parquet|bin|pt|pth|tar|gz|zip|md)$", bare, re.IGNORECASE)
+    is_file = regex(r"\.(?:json|jsonl|txt|csv|py|ya?ml|parquet|bin|pt|pth|tar|gz|zip|md)$", re.IGNORECASE).search(bare)
     if is_file or not (_FAMILIES.search(bare) or "/" in bare):
         return None
     if experts := _EXPERTS.search(bare):

@@ -5,7 +5,6 @@ Sources: the packages' own release notes and wheels' metadata, as far as they we
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
 from gpu_lol_action.domain.patterns import regex
@@ -52,7 +51,7 @@ def specifier_of(requirements: Sequence[str], *names: str) -> str | None:
     for text in requirements:
         # Read as a requirement only where it begins as one of them: each list is asked for a dozen packages, of each run.
         name = _NAME.match(text)
-        if name is None or re.sub(r"[-_.]+", "-", name[1]).lower() not in names:
+        if name is None or regex(r"[-_.]+").sub("-", name[1]).lower() not in names:
             continue
         read = read_requirement(text)
         if read is not None:
@@ -62,7 +61,7 @@ def specifier_of(requirements: Sequence[str], *names: str) -> str | None:
 
 def pinned(specifier: str | None) -> str:
     """Return the version of a ``==`` specifier; empty for a range."""
-    found = re.fullmatch(r"={2,3}\s*(\d[\w.+!-]*)", (specifier or "").strip())
+    found = regex(r"={2,3}\s*(\d[\w.+!-]*)").fullmatch((specifier or "").strip())
     return found[1] if found else ""
 
 
@@ -92,7 +91,7 @@ def with_jaxlib(requirement: str, names: Collection[str]) -> str:
 
 def _newest(specifier: str | None) -> str:
     """Return the version that is installed of a ``==``, or of a range that ends with ``<=``; empty where only the index tells."""
-    ends = re.search(r"<=\s*(\d[\w.]*)", specifier or "")
+    ends = regex(r"<=\s*(\d[\w.]*)").search(specifier or "")
     return pinned(specifier) or (ends[1] if ends else "")
 
 

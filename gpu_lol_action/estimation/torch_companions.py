@@ -6,7 +6,6 @@ had the one on PyTorch counts. Images of servers hold a PyTorch that their serve
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from gpu_lol_action.domain.patterns import regex
@@ -57,7 +56,7 @@ def _read(requirement: str) -> tuple[str, str]:
     found = _NAME.fullmatch(requirement.strip())
     if found is None:
         return "", ""
-    return re.sub(r"[-_.]+", "-", found[1]).lower(), re.sub(r"\s+", "", found[2] or "")
+    return regex(r"[-_.]+").sub("-", found[1]).lower(), regex(r"\s+").sub("", found[2] or "")
 
 
 def _companion(name: str, version: str, torch: str) -> str:

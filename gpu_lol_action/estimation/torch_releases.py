@@ -7,10 +7,10 @@ pytorch/pytorch as public Dockerfiles use them, and PyTorch issues 157517, 17235
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 Version = tuple[int, ...]
@@ -100,7 +100,7 @@ def torch_releases() -> Mapping[str, TorchRelease]:
 
 def parse_version(text: str) -> Version:
     """Return the leading numbers of a version: ``2.9.1+cu128`` gives (2, 9, 1)."""
-    found = re.match(r"\s*v?(\d{1,9}(?:\.\d{1,9})*)", text)
+    found = regex(r"\s*v?(\d{1,9}(?:\.\d{1,9})*)").match(text)
     return tuple(int(part) for part in found[1].split(".")[:3]) if found else ()
 
 

@@ -7,7 +7,6 @@ Rajbhandari et al. 2020 (16 bytes of mixed precision with Adam).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from gpu_lol_action.domain.patterns import regex
@@ -90,7 +89,7 @@ def scheme_of(question: VramQuestion) -> str:
     name = question.quantization.lower().replace("double", "dq")
     if name in QUANTIZATIONS:
         return name
-    near = re.match(r"i?(q\d_[k\d])", name)
+    near = regex(r"i?(q\d_[k\d])").match(name)
     if near and near[1] in QUANTIZATIONS:
         return near[1]
     return _BY_BITS.get(question.weight_bits, "")

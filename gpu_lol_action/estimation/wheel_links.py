@@ -7,7 +7,6 @@ leaves pip to find a build that fits, or to make one. Builds for one CUDA under 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from gpu_lol_action.domain.patterns import regex
@@ -29,7 +28,7 @@ def fitting_link(requirement: str, python: str, published: Iterable[str]) -> Rep
         return None
     from packaging.version import InvalidVersion, Version
 
-    name = re.sub(r"[-_.]+", "-", found[1]).lower()
+    name = regex(r"[-_.]+").sub("-", found[1]).lower()
     try:
         version = Version(found[2].replace("%2B", "+").replace("%2b", "+"))
     except InvalidVersion:
@@ -49,7 +48,7 @@ def of_any_cuda(requirement: str, python: str, published: Iterable[str]) -> Repl
     The newest of those names are on an index of their own and in no table: what is not known stays as it is.
     """
     found = _OF_ONE_CUDA.fullmatch(requirement)
-    name = re.sub(r"[-_.]+", "-", found[1]).lower() if found is not None else ""
+    name = regex(r"[-_.]+").sub("-", found[1]).lower() if found is not None else ""
     if not name or not has_none(requirement, python) or name not in published or wheel_range(name, python) is None:
         return None
     return Replaced(requirement, name, name, is_older=False)
@@ -58,4 +57,4 @@ def of_any_cuda(requirement: str, python: str, published: Iterable[str]) -> Repl
 def names_by_link(requirements: Iterable[str], python: str) -> frozenset[str]:
     """Return the names of what is linked for another Python than this one, which pip may have to build."""
     found = (_LINK.fullmatch(text) for text in requirements if ".whl" in text)
-    return frozenset(re.sub(r"[-_.]+", "-", m[1]).lower() for m in found if m is not None and f"3.{m[3]}" != python)
+    return frozenset(regex(r"[-_.]+").sub("-", m[1]).lower() for m in found if m is not None and f"3.{m[3]}" != python)

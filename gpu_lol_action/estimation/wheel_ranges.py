@@ -8,7 +8,6 @@ one, pip refuses. The table holds, per Python, the least and the newest version 
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -88,12 +87,12 @@ def replaced(requirement: str, python: str) -> Replaced | None:
 
     Addresses, requirements whose marker leaves that Python out, and packages that the table does not know stay as they are.
     """
-    if not re.search(r"[=<>~]", requirement):
+    if not regex(r"[=<>~]").search(requirement):
         return None
     read = read_requirement(requirement)
     if read is None or read.url or not read.specifier or (read.marker is not None and not _applies(read, python)):
         return None
-    name = re.sub(r"[-_.]+", "-", read.name).lower()
+    name = regex(r"[-_.]+").sub("-", read.name).lower()
     known = wheel_range(name, python)
     if known is None and name != "transformers":
         return None
@@ -131,7 +130,7 @@ def _with_tokenizers(lower: Version, upper: Version, python: str) -> Version | N
 def has_none(requirement: str, python: str) -> bool:
     """Whether nothing at all of a package installs on that Python: it has given that Python up, or does not have it yet."""
     found = _NAME.match(requirement)
-    line = _lines().get(re.sub(r"[-_.]+", "-", found[0]).lower()) if found is not None else None
+    line = _lines().get(regex(r"[-_.]+").sub("-", found[0]).lower()) if found is not None else None
     return line is not None and python in PYTHONS and line.split(",")[PYTHONS.index(python)] == _NONE
 
 
