@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -24,6 +23,7 @@ from gpu_lol_action.analysis.tree import (
     open_tree,
     shown,
 )
+from gpu_lol_action.domain.digests import blake2
 from gpu_lol_action.domain.records import record
 
 MAX_FILES = 10_000
@@ -214,7 +214,7 @@ def read_checkout(root: Path, like: Checkout | None = None) -> Checkout:
 
 
 def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=16).digest()
+    return blake2(content, 16)
 
 
 @record(slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator, Sequence
 
+from gpu_lol_action.analysis.texts import unescaped
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -64,7 +64,7 @@ def _cells(row: str) -> list[tuple[str, int, int]]:
     for cell, end in zip(found[:MAX_COLUMNS], ends, strict=False):
         inner = _ENDS.split(row[cell.end() : end], maxsplit=1)[0]
         spans = {kind.lower(): max(1, int(count)) for kind, count in _SPANS.findall(cell[1])}
-        said = " ".join(html.unescape(_TAG.sub(" ", inner)).split())[:200]
+        said = " ".join(unescaped(_TAG.sub(" ", inner)).split())[:200]
         cells.append((said, min(spans.get("col", 1), MAX_COLUMNS), min(spans.get("row", 1), MAX_ROWS)))
     return cells
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -163,6 +162,8 @@ def is_development(name: str) -> bool:
 
 def read_setup_cfg(source: Source) -> Project:
     """Read ``install_requires``, extras and ``python_requires`` of setup.cfg, and the file that ``file:`` names."""
+    import configparser
+
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string(source.text)

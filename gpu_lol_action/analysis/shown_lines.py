@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.broken_spans import broken_spans
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.launch_tools import TOOLS
-from gpu_lol_action.analysis.texts import is_fence, without_remarks
+from gpu_lol_action.analysis.texts import is_fence, unescaped, without_remarks
 from gpu_lol_action.domain.patterns import regex
 
 MAX_SHOWN = 2000  # characters of a line of prose that are looked at
@@ -52,7 +51,7 @@ def shown_lines(source: Source) -> Iterator[tuple[int, str, str]]:
             line = line[quote.end() :]
         tags = _PREFORMATTED.findall(line[:MAX_SHOWN]) if not inside else []
         if is_html or tags:
-            yield number, html.unescape(_TAG.sub("", line)), section
+            yield number, unescaped(_TAG.sub("", line)), section
             is_html = tags[-1] == "" if tags else True
             if not is_html:
                 yield number, "", section
@@ -78,7 +77,7 @@ def shown_lines(source: Source) -> Iterator[tuple[int, str, str]]:
 def _told(line: str) -> list[str]:
     """Return the commands that a line of prose tells: between marks, also where a list sets it in as far as code, or it is one alone."""
     text = line[:MAX_SHOWN]
-    found = [a or html.unescape(b) for a, b in _INLINE.findall(text)] if "`" in text or "<code>" in text else []
+    found = [a or unescaped(b) for a, b in _INLINE.findall(text)] if "`" in text or "<code>" in text else []
     told = list(filter(_is_command, found))
     if not told and not found and (alone := _ALONE.match(text)) is not None and not _SENTENCE.search(alone[1]):
         return [_typed(alone[1].rstrip().removesuffix("**"))]

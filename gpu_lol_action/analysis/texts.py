@@ -57,6 +57,15 @@ def is_fence(line: str, *, is_code: bool = False) -> bool:
     return found is not None and not (is_code and line.strip().strip("`~"))
 
 
+def unescaped(text: str) -> str:
+    """Return text with HTML's ``&lt;`` and its like as what they stand for; the list of those is loaded for text that has one."""
+    if "&" not in text:
+        return text
+    import html
+
+    return html.unescape(text)
+
+
 def without_remarks(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     """Yield a document's numbered lines, those of its remarks (``<!--`` to ``-->`` over several lines, outside code) as empty ones.
 

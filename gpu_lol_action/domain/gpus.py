@@ -5,7 +5,6 @@ Facts come from ``data/gpu_specs.csv``; its sources are named in ``data/SOURCES.
 
 from __future__ import annotations
 
-import difflib
 import functools
 from collections.abc import Mapping
 
@@ -180,6 +179,8 @@ def parse_accelerator(text: str) -> AcceleratorRequest | UnknownAccelerator:
 
 def nearest_accelerators(text: str, limit: int = 3) -> tuple[str, ...]:
     """Return the names in the table that look most like ``text``, best first."""
+    import difflib
+
     folded = _fold(text)[:40]
     names = _names()
     close = difflib.get_close_matches(folded, sorted(names), n=limit * 3, cutoff=0.6)

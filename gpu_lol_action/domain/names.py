@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-import hashlib
+
+from gpu_lol_action.domain.digests import sha256
 
 MAX_NAME_LENGTH = 26  # clouds cut or hash longer names, and a cut name loses the PR's number
 PREFIX = "gl-"
@@ -31,8 +32,8 @@ def environment_name(repository_id: int, pull_request: int | None, profile: str 
 
 def user_hash(repository_id: int) -> str:
     """Return the 8 hexadecimal digits under which SkyPilot knows this repository on every runner."""
-    return hashlib.sha256(f"gpu-lol user {repository_id}".encode()).hexdigest()[:8]
+    return sha256(f"gpu-lol user {repository_id}".encode()).hex()[:8]
 
 
 def _short(text: str) -> str:
-    return base64.b32encode(hashlib.sha256(text.encode()).digest()).decode()[:4].lower()
+    return base64.b32encode(sha256(text.encode())).decode()[:4].lower()

@@ -8,12 +8,12 @@ that hold none; the words are those of ``data/pattern_words.tsv``.
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 from collections.abc import Mapping
 from typing import Any, cast
 
 from gpu_lol_action.domain import kept_patterns
+from gpu_lol_action.domain.digests import blake2
 from gpu_lol_action.domain.tables import table_text
 
 _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split")
@@ -109,7 +109,7 @@ def words_of(pattern: str, flags: int) -> tuple[str, ...]:
 
 def key_of(pattern: str, flags: int) -> str:
     """Return what stands for an expression in the table of words."""
-    return hashlib.blake2b(f"{int(flags)}:{pattern}".encode(), digest_size=8).hexdigest()
+    return blake2(f"{int(flags)}:{pattern}".encode(), 8).hex()
 
 
 @functools.cache

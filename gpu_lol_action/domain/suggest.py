@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 MAX_WORD_CHARACTERS = 80
@@ -12,6 +11,8 @@ CUTOFF = 0.6
 
 def nearest(word: str, valid: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     """Return up to ``limit`` valid words that look like ``word`` or hold it, nearest first, in any case."""
+    import difflib
+
     folded = {candidate.lower(): candidate for candidate in valid}
     given = word.lower()[:MAX_WORD_CHARACTERS]
     close = difflib.get_close_matches(given, folded, n=limit, cutoff=CUTOFF)

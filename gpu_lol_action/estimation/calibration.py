@@ -8,7 +8,6 @@ Another batch, another length, another card count: another workload, and nothing
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from gpu_lol_action.domain.card_sizes import sold_gb
+from gpu_lol_action.domain.digests import sha256
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm, Workload
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.estimation.vram_question import VramQuestion
@@ -54,7 +54,7 @@ def workload_of(question: VramQuestion, terms: Sequence[MemoryTerm]) -> Workload
         precision=question.precision,
         batch_size=question.batch_size,
         sequence_length=question.sequence_length,
-        rest=hashlib.sha256(words.encode()).hexdigest()[:16],
+        rest=sha256(words.encode()).hex()[:16],
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -135,6 +134,8 @@ def permalink(server_url: str, repository: str, sha: str, path: str, line: int =
 
 def html_text(text: str, limit: int = 300) -> Safe:
     """Return text for an HTML page (not for a comment)."""
+    import html
+
     _refuse_safe(text)
     return Safe(html.escape(visible(text, limit)))
 
