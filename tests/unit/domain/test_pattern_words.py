@@ -133,6 +133,17 @@ def late(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int
     return flags
 
 
+def asked_first(pattern: str, flags: int) -> re.Pattern[str]:
+    """Return an expression that nobody has asked yet: the same words give the same one otherwise."""
+    regex.cache_clear()
+    return regex(pattern, flags)
+
+
+def test_the_same_words_give_the_same_expression_wherever_they_stand() -> None:
+    assert regex(PATTERN, re.IGNORECASE) is regex(PATTERN, re.IGNORECASE)
+    assert regex(PATTERN) is not regex(PATTERN, re.IGNORECASE)
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_an_expression_answers_alike_whether_it_was_compiled(late: int, text: str) -> None:
     compiled = re.compile(PATTERN, late)
@@ -157,7 +168,7 @@ def test_it_is_compiled_for_the_first_text_that_holds_a_word_and_not_before(
         return real(pattern, flags)
 
     monkeypatch.setattr(patterns.re, "compile", compiled)
-    asked = regex(PATTERN, late)
+    asked = asked_first(PATTERN, late)
     search = asked.search
     assert [search("nothing"), asked.match(""), asked.findall("of 24")] == [None, None, []]
     assert made == []
@@ -168,7 +179,7 @@ def test_it_is_compiled_for_the_first_text_that_holds_a_word_and_not_before(
 
 
 def test_where_many_texts_hold_no_word_it_is_compiled_all_the_same(late: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = regex(PATTERN, late)
+    asked = asked_first(PATTERN, late)
     assert not any(asked.search("nothing") for _ in range(MAX_FRUITLESS))
     assert not isinstance(asked.search, type(re.compile("").search))
     assert asked.search("nothing") is None
@@ -177,6 +188,6 @@ def test_where_many_texts_hold_no_word_it_is_compiled_all_the_same(late: int, mo
 
 
 def test_a_text_named_by_its_word_is_looked_at_too(late: int) -> None:
-    found = regex(PATTERN, late).search(string="memory of 24")
+    found = asked_first(PATTERN, late).search(string="memory of 24")
     assert found is not None
     assert found[2] == "24"
