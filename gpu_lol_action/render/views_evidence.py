@@ -6,17 +6,21 @@ import re
 from datetime import timedelta
 from decimal import Decimal
 
+from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.offer import Candidate, Ladder, Rejected
 from gpu_lol_action.domain.records import record
+from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, code, link, permalink, visible
 from gpu_lol_action.render.telling import package_line, telling_findings
 from gpu_lol_action.render.views import accelerator_label
 
-_BAR_WIDTH = 24
+_BAR_WIDTH = 20
+_PLACE_COLUMNS = 24
+"""With both a line has 112 characters where it is longest: so many a comment on GitHub shows without scrolling."""
 _WORDS = {Confidence.HIGH: "high", Confidence.MEDIUM: "medium", Confidence.LOW: "low"}
 # What a shell is told before the command itself.
 _VARIABLES = re.compile(r"^(?:\w+=\S+\s+)+(?=\S)")
@@ -82,7 +86,7 @@ def memory_chart(breakdown: MemoryBreakdown, basis_columns: int = 44) -> str:
     basis = min(max((len(term.basis) for term in breakdown.terms), default=0), basis_columns)
     lines = [
         f"{_cut(term.name, names):<{names}}  {formats.bar(term.gib / largest, _BAR_WIDTH):<{_BAR_WIDTH}} {term.gib:>6.1f}  "
-        f"{_cut(term.basis, basis):<{basis}}  {_cut_left(str(term.evidence), 36) if term.evidence else ''}".rstrip()
+        f"{_cut(term.basis, basis):<{basis}}  {_cut_left(str(term.evidence), _PLACE_COLUMNS) if term.evidence else ''}".rstrip()
         for term in breakdown.terms
     ]
     return "\n".join(lines)
@@ -100,6 +104,13 @@ def evidence_view(analysis: Analysis, place: CodePlace) -> tuple[tuple[FindingVi
         rows.append(FindingView(what, ", ".join(packages.names), place.link(packages.evidence), confidence))
     hidden = len(analysis.findings) - len(telling) - (len(packages.names) if packages else 0)
     return tuple(rows), formats.plural(hidden, "more finding") if hidden > 0 else Safe("")
+
+
+def no_gpu_view(analysis: Analysis, place: CodePlace) -> FindingView | None:
+    """Return why the code needs no GPU; None where it needs one, or a person's word is all that says none."""
+    found = best(analysis.findings, "workload")
+    is_cpu_only = analysis.proposed.meta.workload_type is WorkloadType.CPU_ONLY
+    return finding_view(found, place) if found is not None and is_cpu_only else None
 
 
 def finding_view(finding: Finding, place: CodePlace) -> FindingView:

@@ -30,6 +30,7 @@ from gpu_lol_action.render.views_evidence import (
     evidence_view,
     memory_chart,
     near_misses,
+    no_gpu_view,
     offer_view,
     profile_view,
     rejected_view,
@@ -138,6 +139,7 @@ class ProposalView:
     value: ValueView | None
     spec_yaml: str
     spec_name: str
+    why_no_gpu: FindingView | None
     findings: tuple[FindingView, ...]
     findings_count: Safe
     findings_hidden: Safe
@@ -220,6 +222,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         value=value_view(ladder, case.policy.max_price_usd_per_hour, analysis.spec.hardware.num_nodes),
         spec_yaml=case.spec_yaml,
         spec_name=analysis.spec_path or SPEC_PATH,
+        why_no_gpu=no_gpu_view(analysis, case.place),
         findings=findings,
         findings_count=Safe(str(len(analysis.findings))),
         findings_hidden=hidden,
