@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.cloud_instances import instance_in
 from gpu_lol_action.analysis.required_architectures import required_card
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.named_cards import find_named_card
-from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.patterns import may_match, regex
 from gpu_lol_action.domain.records import record
 
 _SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|G)"
@@ -149,13 +149,16 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
     if not may_name(line):
         return
     line = _without_addresses(line)
+    is_named = may_match(_ANY_CARD, line)
+    if not is_named and instance_in(line) is None:
+        return
     line = _LIKE_AN_H100.sub(r"\g<0> 80GB", line)
     is_run = bool(_USED.search(line)) and not _MEASURES.search(line)
-    is_least = is_run and _LEAST_CARD.search(line) is not None
+    is_least = is_named and is_run and _LEAST_CARD.search(line) is not None
     is_demanded = is_least or (
         is_run and bool(regex(r"\b(?:requir|need|at least|minimum)\w*", re.IGNORECASE).search(line))
     )
-    is_had = is_least or (is_run and _is_had(line))
+    is_had = is_least or (is_named and is_run and _is_had(line))
     counted = False
     before = [
         (match[3], match[4] or match[2], _per_machine(match[1], line[match.end() :]))

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from gpu_lol_action import analysis, domain, estimation
 from gpu_lol_action.domain import patterns
-from gpu_lol_action.domain.patterns import MAX_FRUITLESS, key_of, regex, words_of
+from gpu_lol_action.domain.patterns import MAX_FRUITLESS, key_of, may_match, regex, words_of
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -191,3 +191,25 @@ def test_a_text_named_by_its_word_is_looked_at_too(late: int) -> None:
     found = asked_first(PATTERN, late).search(string="memory of 24")
     assert found is not None
     assert found[2] == "24"
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "any_case"),
+    [
+        ("nothing", False, False),
+        ("", False, False),
+        ("memory of 24", True, True),
+        ("Memory Of 8", False, True),
+        ("mem\u0131", False, True),  # a dotless i: what ignores case may take it for one with a dot
+    ],
+)
+def test_a_line_is_asked_for_words_before_an_expression_is(text: str, plain: bool, any_case: bool) -> None:
+    assert may_match(regex(PATTERN), text) is plain
+    assert may_match(regex(PATTERN, re.IGNORECASE), text) is any_case
+    assert may_match(regex(r"\d+"), text)  # of which no words are known
+
+
+def test_expressions_within_functions_have_words_too() -> None:
+    within = set(SCRIPT.within_code())
+    known = [each for each in within if words_of(*each)]
+    assert len(within) > len(known) > 50
