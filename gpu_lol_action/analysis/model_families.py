@@ -219,7 +219,8 @@ def _made(source: Source, words: _Words) -> Finding | None:
 
 def _of_pipeline(source: Source, owner: str) -> str | None:
     home = home_of_pipeline(source, owner)
-    model = _family(home) if home else None
+    # A package is named for its own model; its modules also for those of which it has parts.
+    model = (_family(home.partition(".")[0]) or _family(home)) if home else None
     return model if model is not None and model != _GENERIC and find_pipeline(model) is not None else None
 
 

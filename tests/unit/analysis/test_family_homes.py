@@ -32,7 +32,8 @@ def family(tree: Checkout) -> str | None:
 
 
 def test_a_pipeline_is_of_the_module_that_it_comes_from(checkout: Build) -> None:
-    assert family(checkout({"sample.py": PIPELINE.format(home="kolors.pipelines")})) == "Kwai-Kolors/Kolors-diffusers"
+    for home in ("kolors.pipelines", "kolors.pipeline_stable_diffusion_xl"):
+        assert family(checkout({"sample.py": PIPELINE.format(home=home)})) == "Kwai-Kolors/Kolors-diffusers"
     # A library's own is what its name says, and more than the encoder of its prompts.
     library = family(checkout({"sample.py": PIPELINE.format(home="diffusers")}))
     assert library == "stabilityai/stable-diffusion-xl-base-1.0"
