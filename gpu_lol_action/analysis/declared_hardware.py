@@ -141,7 +141,14 @@ def _files(checkout: Checkout, run: Run) -> tuple[Source, ...]:
     beside = [s for s in checkout.of(Form.SHELL) if "#SBATCH" in s.text[:4000] and s.depth <= 2]
     # MosaicML's runs and deployments lie beside the program that they start.
     home = run.script.folder if run.script is not None else None
-    jobs = [*jobs[:4], *(s for s in checkout.of(Form.YAML) if s.folder == home and s.mentions("gpu_type") and _CLUSTER_S.search(s.text))]
+    jobs = [
+        *jobs[:4],
+        *(
+            s
+            for s in checkout.of(Form.YAML)
+            if s.folder == home and s.mentions("gpu_type") and _CLUSTER_S.search(s.text)
+        ),
+    ]
     # A service's own definition stands beside its program or, as Truss has it, one folder up.
     folder = run.script.folder if run.script is not None and service_of(checkout, run.script) is not None else None
     places = [] if folder is None else [folder, folder.rpartition("/")[0]]

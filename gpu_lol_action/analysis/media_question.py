@@ -175,9 +175,9 @@ def _is_of_an_encoder(finding: Finding) -> bool:
 
 def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuestion:
     """Return the question with what the findings say of pictures, clips, sounds and a network's own layers."""
-    known = tuple(findings)
-    if question.model.kind.startswith("diffusion") and not question.method.trains:
-        known = tuple(finding for finding in known if not _is_of_an_encoder(finding))
+    trains = question.method.trains
+    is_made = question.model.kind.startswith("diffusion") and not trains
+    known = tuple(finding for finding in findings if not (is_made and _is_of_an_encoder(finding)))
     size = image_size(known) or (0, 0)
     if "x" not in _text(known, "media.image_size"):
         size = (size[0], 0)  # one side: the other follows from the model's usual shape
@@ -186,14 +186,12 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         size = (size[0] * STEM, size[1] * STEM)
     is_picture = question.model.kind == OWN or question.model.kind in PICTURE_KINDS
     views = float(_text(known, "media.views") or 1) if is_picture and question.method.trains_everything else 1.0
-    views *= (_whole(known, PARTS) or 1) if is_picture and question.method.trains else 1
+    views *= (_whole(known, PARTS) or 1) if is_picture and trains else 1
     is_clip = question.model.kind in {"diffusion-video", "video"} or (network is not None and network.is_volume)
-    trained_part = _text(known, "media.trained_part") if question.method.trains else ""
+    trained_part = _text(known, "media.trained_part") if trains else ""
     is_guided = trained_part == SCENE
-    is_mixed = network is not None and network.name.startswith(MIXED_UNLESS_TOLD) and question.method.trains
-    is_mixed = is_mixed and any(
-        f.field == "dependencies.requirements" and f.value.startswith("ultralytics") for f in known
-    )
+    is_ultralytics = any(f.value.startswith("ultralytics") for f in known if f.field == "dependencies.requirements")
+    is_mixed = network is not None and network.name.startswith(MIXED_UNLESS_TOLD) and is_ultralytics and trains
     return replace(
         question,
         precision=_precision(question, known, is_mixed=is_mixed),
