@@ -1,4 +1,4 @@
-"""Which cards the machines of AWS, Azure and Google Cloud have, by the names of their types."""
+"""Which cards the machines of AWS, Azure, Google Cloud and Oracle have, by the names of their types."""
 
 from __future__ import annotations
 
@@ -19,14 +19,18 @@ _INSTANCES: tuple[tuple[str, str, int], ...] = (
     (r"ND96asr_v4", "A100", 8), (r"ND96amsr_A100_v4", "A100-80GB", 8), (r"ND96isr_H100_v5", "H100", 8), (r"NC40ads_H100_v5", "H100", 1),
     (r"a2-highgpu-1g", "A100", 1), (r"a2-highgpu-2g", "A100", 2), (r"a2-highgpu-4g", "A100", 4), (r"a2-highgpu-8g", "A100", 8),
     (r"a2-ultragpu-1g", "A100-80GB", 1), (r"a2-ultragpu-2g", "A100-80GB", 2), (r"a2-ultragpu-4g", "A100-80GB", 4),
-    (r"a2-ultragpu-8g", "A100-80GB", 8), (r"a3-(?:high|mega)gpu-8g", "H100", 8),
+    (r"a2-ultragpu-8g", "A100-80GB", 8), (r"a3-(?:high|mega)gpu-8g", "H100", 8), (r"a3-ultragpu-8g", "H200", 8), (r"a4-highgpu-8g", "B200", 8),
+    (r"p6-b200\.48xlarge", "B200", 8), (r"ND96isr_H200_v5", "H200", 8),
     (r"p2\.xlarge", "K80", 1), (r"p2\.8xlarge", "K80", 8), (r"p2\.16xlarge", "K80", 16),
     (r"NC(?:4|8|16)as_T4_v3", "T4", 1), (r"NC64as_T4_v3", "T4", 4), (r"NV36ads_A10_v5", "A10", 1), (r"NV72ads_A10_v5", "A10", 2),
+    (r"(?i:vm\.gpu\.a10\.1)", "A10", 1), (r"(?i:vm\.gpu\.a10\.2)", "A10", 2), (r"(?i:bm\.gpu\.a10\.4)", "A10", 4),
+    (r"(?i:bm\.gpu4\.8)", "A100", 8), (r"(?i:bm\.gpu\.a100-v2\.8)", "A100-80GB", 8), (r"(?i:bm\.gpu\.h100\.8)", "H100", 8),
+    (r"(?i:bm\.gpu\.h200\.8)", "H200", 8), (r"(?i:bm\.gpu\.l40s\.4)", "L40S", 4),
     (r"g2-standard-(?:4|8|12|16|32)", "L4", 1), (r"g2-standard-24", "L4", 2), (r"g2-standard-48", "L4", 4), (r"g2-standard-96", "L4", 8),
 )  # fmt: skip
-_PARTS = ("large", "metal", "_v", "gpu-", "standard-")
+_PARTS = ("large", "metal", "_v", "gpu-", "standard-", ".gpu", ".GPU")
 """One of them stands in each instance's name: words are found long before an expression of all names is tried everywhere."""
-_INSTANCE = regex(r"\b(?:ml\.|Standard_)?(" + "|".join(f"(?:{pattern})" for pattern, _, _ in _INSTANCES) + r")\b")
+_INSTANCE = regex(r"\b(?:ml\.|Standard_|oci\.)?(" + "|".join(f"(?:{pattern})" for pattern, _, _ in _INSTANCES) + r")\b")
 
 
 def instance_in(line: str) -> tuple[str, str, int] | None:

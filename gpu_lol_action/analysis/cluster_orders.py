@@ -1,14 +1,16 @@
 """The GPUs that a cluster is asked for in a checkout of manifests or of a chart's values alone, whose program lies in an image.
 
 Formats: Kubernetes' guide on scheduling GPUs (``resources.limits`` with ``nvidia.com/gpu``), and what charts call the same in their
-``values.yaml`` (``gpus: 8``). More than a usual machine has are several machines.
+``values.yaml`` (``gpus: 8``). The labels by which nodes are selected tell their card. More than a usual machine has are several machines.
 """
 
 from __future__ import annotations
 
 import re
 
+from gpu_lol_action.analysis.card_labels import card_of_label
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.cloud_instances import instance_in
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Evidence
@@ -19,6 +21,12 @@ USUAL_NODE = 8
 MAX_FILES, MAX_HELPERS = 60, 3
 _LIMIT = regex(r"^[ \t]+[\"']?nvidia\.com/gpu[\"']?:[ \t]*[\"']?([1-9]\d{0,2})\b", re.MULTILINE)
 _VALUE = regex(r"^[ \t]+(?:gpus|gpuCount|numGpus|gpus_?[pP]er_?[nN]ode):[ \t]*[\"']?([1-9]\d{0,3})\b", re.MULTILINE)
+# The labels of nodes by which a pod chooses them.
+_SELECTS = ("gke-accelerator", "gpu.product", "instance-type")
+_SELECTED = regex(
+    r"^[ \t-]*[\"']?(?:cloud\.google\.com/gke-accelerator|nvidia\.com/gpu\.product|(?:beta|node)\.kubernetes\.io/instance-type)[\"']?:[ \t]*[\"']?([\w.-]{2,60})",
+    re.MULTILINE,
+)
 _TRAINS = regex(r"\b(?:pre)?train(?:ing|s|ed)?\b|\bfine-?tun(?:e|es|ing|ed)\b", re.IGNORECASE)
 _INFERS = regex(r"\b(?:inference|serv(?:e|es|ing|er)|deploy(?:s|ing|ment)?|generat(?:e|es|ing|ion)|predict(?:s|ion)?)\b", re.IGNORECASE)  # fmt: skip
 _LISTS = regex(r"requirements[\w.-]{0,40}\.txt|pyproject\.toml|setup\.(?:py|cfg)|pipfile|environment\.ya?ml")
@@ -40,15 +48,38 @@ def cluster_wish(checkout: Checkout) -> Wish | None:
         found = None if _ASIDE.search(source.path) else _asked(source)
         if found is not None:
             count = int(found[1])
-            where = Evidence(source.path, source.text.count("\n", 0, found.start(1)) + 1)
+            where = _line_of(source, found)
             why = f"`{source.name}` asks a cluster for {count} {'GPU' if count == 1 else 'GPUs'}"
-            return Wish(why, where, serves=False, count=(min(count, USUAL_NODE), where), host=CLUSTER)
+            card = _card(source)
+            return Wish(
+                why,
+                where,
+                serves=False,
+                card=card,
+                count=(min(count, USUAL_NODE), where),
+                host=CLUSTER,
+                is_order=card is not None,
+            )
     return None
 
 
+def _card(source: Source) -> tuple[str, Evidence] | None:
+    """Return the card of the machines that a file selects by a label, or by the name of their type."""
+    for found in _SELECTED.finditer(source.text) if any(word in source.text for word in _SELECTS) else ():
+        instance = instance_in(found[1])
+        card = instance[1] if instance is not None else card_of_label(found[1])
+        if card is not None:
+            return card, _line_of(source, found)
+    return None
+
+
+def _line_of(source: Source, found: re.Match[str]) -> Evidence:
+    return Evidence(source.path, source.text.count("\n", 0, found.start(1)) + 1)
+
+
 def _asked(source: Source) -> re.Match[str] | None:
-    if source.mentions("nvidia.com/gpu"):
-        return _LIMIT.search(source.text)
+    if (limit := _LIMIT.search(source.text) if source.mentions("nvidia.com/gpu") else None) is not None:
+        return limit
     return _VALUE.search(source.text) if source.name.startswith("values") else None
 
 

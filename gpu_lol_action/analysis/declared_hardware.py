@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.card_labels import card_of_label
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloud_instances import instance_in
 from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_amounts import memory_phrases
-from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, find_card, may_name
+from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, may_name
 from gpu_lol_action.analysis.dstack_files import dstack_orders
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run
@@ -44,6 +45,7 @@ _ORDERS = (
 )
 # SLURM's "any of these": `--constraint="[a5000|a6000|a100]"`.
 _ANY_OF = regex(r"(?:-C|--constraint)[= ][\"']?\[?(\w[\w-]{0,24}(?:\|\w[\w-]{0,24}){1,8})")
+_CLUSTER_S = regex(r"^(?:compute:\s{1,20}(?:gpus:[^\n]{0,80}\s{1,20})?)?gpu_type:[ \t]*\w", re.MULTILINE)
 _PART = regex(r"([A-Za-z]+\d+)[-_](\d{2})GB", re.IGNORECASE)  # `H100_40GB`: half of one that has 80
 LARGEST_PART = 0.6
 _SWITCH = regex(r"if\s+\w{1,20}\.(\w{1,60})\s*:")
@@ -137,11 +139,21 @@ def _files(checkout: Checkout, run: Run) -> tuple[Source, ...]:
     own = [said if said is not None and said.form is not Form.MARKDOWN else None, run.script, *run.configs]
     jobs = [s for s in checkout.of(Form.YAML) if s.depth <= 1 and regex(r"sky|job|task|slurm|cluster").match(s.name)]
     beside = [s for s in checkout.of(Form.SHELL) if "#SBATCH" in s.text[:4000] and s.depth <= 2]
+    # MosaicML's runs and deployments lie beside the program that they start.
+    home = run.script.folder if run.script is not None else None
+    jobs = [
+        *jobs[:4],
+        *(
+            s
+            for s in checkout.of(Form.YAML)
+            if s.folder == home and s.mentions("gpu_type") and _CLUSTER_S.search(s.text)
+        ),
+    ]
     # A service's own definition stands beside its program or, as Truss has it, one folder up.
     folder = run.script.folder if run.script is not None and service_of(checkout, run.script) is not None else None
     places = [] if folder is None else [folder, folder.rpartition("/")[0]]
     served = [checkout.find(f"{place}/{name}".lstrip("/")) for place in places for name in _DEFINITIONS]
-    return tuple(dict.fromkeys(source for source in (*own, *jobs[:4], *beside[:4], *served) if source is not None))
+    return tuple(dict.fromkeys(source for source in (*own, *jobs[:8], *beside[:4], *served) if source is not None))
 
 
 def _ordered(line: str, where: Evidence) -> Iterator[Finding]:
@@ -151,20 +163,20 @@ def _ordered(line: str, where: Evidence) -> Iterator[Finding]:
         yield from _card(its_card, its_count, f"`{kind}` has {its_count} × {its_card}", where)
         return
     if (any_of := _ANY_OF.search(line)) is not None:
-        cards = [card for name in any_of[1].split("|") if (card := _folded(name)) is not None]
+        cards = [card for name in any_of[1].split("|") if (card := card_of_label(name)) is not None]
         for card in sorted(cards, key=named_card_gib)[:1]:  # the run is content with the smallest
             yield from _card(card, None, f"`{any_of[0][:60]}` asks for {card} or more", where)
         return
     for pattern in _ORDERS:
         match = pattern.search(line)
         part = _PART.fullmatch(match[1]) if match else None
-        if match is not None and part is not None and (found := _folded(part[1])) is not None:
+        if match is not None and part is not None and (found := card_of_label(part[1])) is not None:
             size = int(part[2])
             if size < named_card_gib(found) * LARGEST_PART:
                 why = f"`{match[0].strip()[:60]}` asks for a part of {found}"
                 yield Finding("documented.memory_gb", str(size), why, Confidence.HIGH, where)
                 return
-        name = _folded(match[1]) if match else None
+        name = card_of_label(match[1]) if match else None
         if match is not None and name is not None:
             yield from _card(name, count_of(match[2]), f"`{match[0].strip()[:60]}` asks for {name}", where)
             return
@@ -174,15 +186,6 @@ def _card(card: str, count: int | None, why: str, where: Evidence) -> Iterator[F
     yield Finding("documented.card", card, why, Confidence.HIGH, where)
     if count is not None:
         yield Finding("documented.gpu_count", str(count), why, Confidence.MEDIUM, where)
-
-
-def _folded(name: str) -> str | None:
-    """Return the table's name of what a scheduler calls a card: ``a100-80gb``, ``v100-32g``, ``nvidia_a100_80gb``."""
-    bare = regex(r"^(?:nvidia|tesla|geforce)[_-]", re.IGNORECASE).sub("", name)
-    sized = regex(r"(.+?)[-_]?(\d{2})gb?", re.IGNORECASE).fullmatch(bare)
-    if sized is not None and (found := find_card(sized[1].replace("_", " "), sized[2])) is not None:
-        return found
-    return find_card(bare.replace("_", " "), None)
 
 
 def _alone(size: str, where: Evidence) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames
 ``media.offload`` (``parts``, ``layers``), ``media.text_encoder`` (``elsewhere``), ``media.latents`` (``cached``),
 ``media.trained_part``, ``media.runtime``, ``media.network`` (whose layers were counted); of one's own network ``media.own_network``
 (its name), ``media.own_parameters``, ``media.own_outputs`` (per sample), ``media.own_sequence`` (``yes`` where that is per position),
-``media.own_assumed`` (``size``: a usual one), ``media.own_file``.
+``media.own_assumed`` (``size``: a usual one), ``media.own_file``; ``media.parts`` (of each scan).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configured_lists import listed_numbers
+from gpu_lol_action.analysis.cropped_volumes import crop_findings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.media_detectors import built_detector, detector_findings
@@ -48,6 +49,7 @@ _PARTS = (
 _CLIPS = ("UNet3DConditionModel", "UNetMotionModel", "unet_additional_kwargs", "motion_module")
 # diffusers' trainers, told `--offload`: the prompts' encoder is on the card only while it is at work.
 _MOVES_ENCODER = regex(r"\btext_enc\w{0,30}\.(?:to\(\s{0,4}[\"']cpu[\"']|cpu\()|\boffload_models\(\s{0,40}text_enc")
+MAX_CROPPING = 40  # programs that are asked what they cut out of scans
 LEAST_NETWORK = 16  # weights: fewer are of a filter or a loss
 MANY_LAYERS, LEAST_OF_A_LAYER = 20, 300
 """A network of so many layers with fewer weights in each on average was built of sides that were not read."""
@@ -59,7 +61,14 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return []
     scope = scope_of(checkout, run)
     sources = import_closure(checkout, run.script) if run.script is not None else ()
-    found = size_findings(scope, sources, values_of(checkout, run))
+    cropped = (
+        [crop for source in sources[:MAX_CROPPING] for crop in crop_findings(source)]
+        if run.behavior is Behavior.TRAINS
+        else []
+    )
+    told = {crop.field for crop in cropped}
+    sized = size_findings(scope, sources, values_of(checkout, run))
+    found = [*cropped, *(finding for finding in sized if finding.field not in told)]
     found += [
         *offload_findings(scope, sources),
         *_text_encoder(scope, sources if run.behavior is Behavior.TRAINS else ()),

@@ -61,7 +61,11 @@ def library_networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Findin
             name = _as_given(call, built, given)
             if name and before + place < MAX_CALLS:
                 why = f"`{call.name[:60]}` builds {name}"
-                yield Finding("media.network", name, why, confidence, Evidence(source.path, call.line))
+                where = Evidence(source.path, call.line)
+                yield Finding("media.network", name, why, confidence, where)
+                if source.code is not None and source.code.resolve(call.keyword("use_checkpoint")) == "True":
+                    why = "its layers are computed anew (`use_checkpoint`)"
+                    yield Finding("training.gradient_checkpointing", "on", why, confidence, where)
         before += len(source.code.calls) if source.code else 0
         if before >= MAX_CALLS:
             break

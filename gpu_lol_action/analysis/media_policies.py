@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.sampled_graphs import numbers_per_node
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -62,7 +63,8 @@ def usual_graphs(sources: Sequence[Source]) -> tuple[Finding, ...]:
         if code is not None and (is_named or code.imported() & _GRAPHS):
             where = Evidence(source.path)
             why = f"the data tell a graph's size; {GRAPH:,} numbers were assumed, more than most have"
-            values = (("own_network", "graph network"), ("own_parameters", str(GRAPH)), ("own_outputs", "1"))
+            kept = str(numbers_per_node(source) or 1)
+            values = (("own_network", "graph network"), ("own_parameters", str(GRAPH)), ("own_outputs", kept))
             return tuple(Finding(f"media.{field}", value, why, Confidence.MEDIUM, where) for field, value in values)
     return ()
 

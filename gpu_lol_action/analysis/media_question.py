@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from gpu_lol_action.analysis.cropped_volumes import PARTS
 from gpu_lol_action.analysis.media_sizes import image_size
 from gpu_lol_action.analysis.network_values import A_ROW
 from gpu_lol_action.analysis.repeated_blocks import is_one_layer
@@ -23,8 +24,8 @@ SMALL_PICTURE = 64
 # Networks for pictures this small begin without the stem that shrinks a large picture fourfold (He et al. 2016, section 4.2).
 STEM = 4
 WHOLE = 1.3
+# Of the weights of a transformer's block per square of its width four are in attention, eight in its two dense layers.
 FAR, BLOCK = 8, 12
-"""Weights of a transformer's block per square of its width: four in attention, eight in its two dense layers."""
 LONGEST_SOUND, POSITIONS_PER_SECOND = 60, 50
 """Seconds of a sound, and how many positions per second encoders and codecs make of it (wav2vec 2.0 and HuBERT 50, EnCodec 75, Conformers 25)."""
 PART = 0.9  # of a backbone's weights: the head for its classes is left off
@@ -38,9 +39,8 @@ _ENCODER = regex(
 )
 LARGEST_AT_32_BIT = 1.5  # billion parameters of a pipeline: Stable Diffusion 2 has 1.3
 MOST_PICTURES = 32  # longer clips are made piece by piece
+# What ultralytics' trainer trains with autocast by default (``amp=True``); programs of one's own do what they say.
 MIXED_UNLESS_TOLD = ("yolo", "rtdetr")
-"""Networks that ultralytics' trainer trains with autocast by default (``amp=True``); programs of one's own do what they say."""
-
 # Before PyTorch 2 attention was fused only by a package beside it.
 _BEFORE_FUSED_ATTENTION = regex(r"(?:==|<=?|~=)\s*[01]\.\d|<\s*2(?:\.0)*\s*(?:,|$)")
 
@@ -175,9 +175,9 @@ def _is_of_an_encoder(finding: Finding) -> bool:
 
 def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuestion:
     """Return the question with what the findings say of pictures, clips, sounds and a network's own layers."""
-    known = tuple(findings)
-    if question.model.kind.startswith("diffusion") and not question.method.trains:
-        known = tuple(finding for finding in known if not _is_of_an_encoder(finding))
+    trains = question.method.trains
+    is_made = question.model.kind.startswith("diffusion") and not trains
+    known = tuple(finding for finding in findings if not (is_made and _is_of_an_encoder(finding)))
     size = image_size(known) or (0, 0)
     if "x" not in _text(known, "media.image_size"):
         size = (size[0], 0)  # one side: the other follows from the model's usual shape
@@ -186,12 +186,12 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         size = (size[0] * STEM, size[1] * STEM)
     is_picture = question.model.kind == OWN or question.model.kind in PICTURE_KINDS
     views = float(_text(known, "media.views") or 1) if is_picture and question.method.trains_everything else 1.0
-    trained_part = _text(known, "media.trained_part") if question.method.trains else ""
+    views *= (_whole(known, PARTS) or 1) if is_picture and trains else 1
+    is_clip = question.model.kind in {"diffusion-video", "video"} or (network is not None and network.is_volume)
+    trained_part = _text(known, "media.trained_part") if trains else ""
     is_guided = trained_part == SCENE
-    is_mixed = network is not None and network.name.startswith(MIXED_UNLESS_TOLD) and question.method.trains
-    is_mixed = is_mixed and any(
-        f.field == "dependencies.requirements" and f.value.startswith("ultralytics") for f in known
-    )
+    is_ultralytics = any(f.value.startswith("ultralytics") for f in known if f.field == "dependencies.requirements")
+    is_mixed = network is not None and network.name.startswith(MIXED_UNLESS_TOLD) and is_ultralytics and trains
     return replace(
         question,
         precision=_precision(question, known, is_mixed=is_mixed),
@@ -199,7 +199,7 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         batch_size=math.ceil(question.batch_size * views * _pictures(question, known) * _tubes(question, known)),
         image_height=0 if is_guided else size[0],  # a guide looks at pictures of its own size
         image_width=0 if is_guided else size[1],
-        frames=_whole(known, "media.frames") if question.model.kind in {"diffusion-video", "video"} else 0,
+        frames=_whole(known, "media.frames") if is_clip else 0,
         audio_seconds=_seconds(known, question),
         trained_part=trained_part,
         is_one_part_at_a_time=(_text(known, "media.offload") == "parts" or bool(_text(known, "memory.managed")))

@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
+from gpu_lol_action.analysis.family_homes import home_of_pipeline, loads_unknown
 from gpu_lol_action.analysis.family_sizes import named_by_its_files, of_said_size
 from gpu_lol_action.analysis.model_loads import HUB_ID, PLACEHOLDER, is_helper_place, loaded_texts, model_name
 from gpu_lol_action.analysis.paths import Form
@@ -117,6 +118,7 @@ _SERVERS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 _MAKES_A_MODEL = frozenset(
     {"from_pretrained", "from_config", "build", "from_single_file", "load_model", "load_pretrained_model"}
 )
+_PUT_TOGETHER = regex(r"^`[\w.]{0,80}Pipeline` ")
 _NOT_MODELS = regex(r"okeniz|rocessor|xtractor|dataset|scheduler|config$|(?<!pipeline)output$", re.IGNORECASE)
 
 
@@ -153,7 +155,7 @@ def _of_code(checkout: Checkout, script: Source) -> Finding | None:
     closure = import_closure(checkout, script)
     own = _family(f"/{script.path}")
     # The classes of Stable Diffusion are all generations'.
-    if own is not None and find_pipeline(own) is not None and own != _GENERIC:
+    if own is not None and find_pipeline(own) is not None and own != _GENERIC and not loads_unknown(script):
         why = f"the program's name says the family of {own}"
         return Finding("model.family", own, why, Confidence.LOW, Evidence(script.path))
     # What encodes the prompt is a part, and of another family.
@@ -167,7 +169,7 @@ def _of_code(checkout: Checkout, script: Source) -> Finding | None:
     for told in (_chats, _detects, _of_nemo):
         if (found := next((found for source in closure if (found := told(source)) is not None), None)) is not None:
             return found
-    for source in closure[:12]:
+    for source in () if loads_unknown(script) else closure[:12]:
         if (model := _family(f"/{source.path}")) is not None:
             why = f"the file's name says the family of {model}"
             return Finding("model.family", model, why, Confidence.LOW, Evidence(source.path))
@@ -202,10 +204,24 @@ def _made(source: Source, words: _Words) -> Finding | None:
             continue  # llama.cpp's class for whatever model it is handed
         if _FOR_ANY.search(owner) and any(_names_one(text) for text in loaded_texts(call, source)):
             continue  # a class for any model says nothing where the call names one
-        if owner and not _NOT_MODELS.search(owner) and (model := _family(owner, words)) is not None:
+        if (
+            owner
+            and not _NOT_MODELS.search(owner)
+            and (model := _of_pipeline(source, owner) or _family(owner, words)) is not None
+        ):
             why = f"`{call.name[:60]}` is of the family of {model}"
             made.append(Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line)))
-    return next((each for each in made if _size(each) <= FAR_LARGER * _usual_size(made)), None)
+    usual = [each for each in made if _size(each) <= FAR_LARGER * _usual_size(made)]
+    # A pipeline that is put together of its parts is what runs: the encoder of its prompts may have been loaded before it.
+    whole = next((each for each in usual if _PUT_TOGETHER.search(each.why)), None)
+    return whole or next(iter(usual), None)
+
+
+def _of_pipeline(source: Source, owner: str) -> str | None:
+    home = home_of_pipeline(source, owner)
+    # A package is named for its own model; its modules also for those of which it has parts.
+    model = (_family(home.partition(".")[0]) or _family(home)) if home else None
+    return model if model is not None and model != _GENERIC and find_pipeline(model) is not None else None
 
 
 def _size(made: Finding) -> float:

@@ -27,6 +27,10 @@ _MOVES = regex(
     r"|(?:move|load|swap)_(?:layer|block)s?_(?:to|from|in|out)\w*|\w*block_?swap\w*",
     re.IGNORECASE,
 )
+_PUT = regex(
+    r"^(?:([\w.]{1,60})\s?=\s?)?([\w.]{1,60})(?:\(.{0,300}\))?\.(?:to\(\s?(?:device\s?=\s?)?[\"']cuda(?::\d)?[\"']|cuda\(\))"
+)
+MAX_LINES_BEFORE, MAX_LINE = 40, 500
 MAX_GUARD_LINES = 400
 ENOUGH_MOVES = 2  # one helper may only clean up between two models
 
@@ -35,13 +39,31 @@ def offload_findings(scope: Scope, sources: Sequence[Source]) -> Iterator[Findin
     """Yield that parts or layers of a pipeline wait in main memory, and that the program manages its memory by itself."""
     for source in sources:
         for call in source.code.calls_named(*_KINDS) if source.code else ():
-            if not is_switched_off(scope, source, call):
+            if not is_switched_off(scope, source, call) and not _is_whole_before(source, call):
                 where, why = Evidence(source.path, call.line), f"`{call.last}` is called"
                 yield Finding("media.offload", _KINDS[call.last], why, Confidence.MEDIUM, where)
     switch = look_up(scope, _SWITCHES)
     if switch is not None and is_on(switch):
         why = f"`{switch.setting.key}` is on"
         yield Finding("media.offload", "parts", why, switch.confidence, switch.evidence)
+
+
+def _is_whole_before(source: Source, call: Call) -> bool:
+    """Whether the whole pipeline is put on the card in the same block before its parts are to wait: ``pipe.to("cuda"); pipe.enable_model_cpu_offload()``."""
+    owner, lines = call.name.rpartition(".")[0], source.text.split("\n")
+    if source.form is not Form.PYTHON or not owner or not 0 < call.line <= len(lines):
+        return False
+    depth = _indent(lines[call.line - 1])
+    for line in reversed(lines[max(0, call.line - 1 - MAX_LINES_BEFORE) : call.line - 1]):
+        bare = line.strip()
+        if not bare or bare.startswith("#"):
+            continue
+        if _indent(line) < depth:
+            return False
+        put = _PUT.search(bare) if _indent(line) == depth and len(bare) <= MAX_LINE else None
+        if put is not None and owner in {put[1], put[2]}:
+            return True
+    return False
 
 
 def managed_finding(scope: Scope, sources: Sequence[Source]) -> Finding | None:

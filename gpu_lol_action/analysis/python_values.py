@@ -40,6 +40,22 @@ class Value:
 
 
 NOTHING = Value(None)
+# What is done to a path, or fetched by its name, leaves what it is the name of.
+_AS_IT_IS = frozenset(
+    {
+        "int",
+        "float",
+        "str",
+        "Path",
+        "PurePath",
+        "expanduser",
+        "expandvars",
+        "abspath",
+        "realpath",
+        "normpath",
+        "maybe_download_model",
+    }
+)
 
 
 def dotted_name(node: ast.AST) -> str | None:
@@ -173,7 +189,7 @@ def _of_call(node: ast.Call, depth: int) -> Value:
     arguments = node.args
     if name in {"get", "getenv"} and arguments:
         return _looked_up(node, depth)
-    if name in {"int", "float", "str", "Path", "PurePath", "expanduser", "abspath"} and len(arguments) == 1:
+    if name in _AS_IT_IS and len(arguments) == 1:
         return value_of(arguments[0], depth + 1)
     if name == "join" and len(arguments) > 1:  # os.path.join
         parts = [value_of(argument, depth + 1) for argument in arguments[:MAX_PARTS]]

@@ -40,7 +40,10 @@ def with_rl_words(checkout: Checkout, run: Run, found: list[Finding | None]) -> 
         kept = [f for f in kept if f.field != "training.offload" or _SWIFTS_MOVE not in f.why]
     dynamic = said.is_on("dynamic_batch_enable", "train_dynamic_batch_enable", "use_dynamic_batch_size")
     tokens = as_number(said.text("max_tokens_per_gpu", "train_max_tokens_per_gpu", "train_max_tokens_per_gpu_enable"))
-    return [*kept, _tokens(run, str(tokens))] if dynamic and tokens else kept
+    if not (dynamic and tokens):
+        return kept
+    # These tokens are one card's; the samples of a step, which are all cards', are taken in as many passes as they need.
+    return [*(finding for finding in kept if finding.field != "training.batch_spread"), _tokens(run, str(tokens))]
 
 
 def _of_dtensor(said: Said, run: Run) -> list[Finding]:

@@ -22,7 +22,8 @@ _DEFINED = tuple(regex(rf"{word}(?<!\w{word})[\s\\]+(\w+)") for word in ("class"
 _DEFINED_BYTES = tuple(re.compile(pattern.pattern.encode()) for pattern in _DEFINED)
 
 
-READING_CALLS = ("get", "getenv", "int", "float", "str", "Path", "PurePath", "expanduser", "abspath", "join", "format", "field",
+READING_CALLS = ("get", "getenv", "int", "float", "str", "Path", "PurePath", "expanduser", "expandvars", "abspath", "realpath", "normpath",
+                 "maybe_download_model", "join", "format", "field",
                  "Field", "Option", "Argument")  # fmt: skip
 """The functions out of whose call ``python_values`` reads a value."""
 # Another call alone up to the end of its line (`logger = get_logger(__name__)`, `model = Model(config)`): what it returns is no

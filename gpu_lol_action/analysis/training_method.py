@@ -8,6 +8,7 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.dead_branches import dead_lines
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.frozen_encoders import method_of_head
 from gpu_lol_action.analysis.frozen_models import frozen_by_switch, frozen_language_model
 from gpu_lol_action.analysis.frozen_weights import frozen_but_adapters
 from gpu_lol_action.analysis.paths import Form
@@ -74,6 +75,8 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
                 "training.method", "qlora", "adapters are trained on 4-bit weights", lora.confidence, lora.evidence
             )
         return lora
+    if (head := method_of_head(run)) is not None:
+        return head
     if (loaded := called_at(checkout, run, *_LOADS)) is not None:
         if (width := weight_bits_of(scope)) is not None:
             method, why = "qlora" if width.value == "4" else "lora", "quantized weights are not trained themselves"

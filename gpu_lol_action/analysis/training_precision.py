@@ -136,6 +136,9 @@ def _kind_of_number(text: str) -> str | None:
     return {"16": "fp16", "32": "fp32", "amp": "fp16", "amp_bf16": "bf16", "amp_bfloat16": "bf16"}.get(small)
 
 
+_WHOLLY = frozenset({"true", "auto", "full"})
+
+
 def weights_of(checkout: Checkout, run: Run, scope: Scope, precision: Finding | None) -> Finding | None:
     """Return how wide the trained weights lie in a loop of the program's own: turned to 32 bit by hand, or 16 bit throughout.
 
@@ -161,11 +164,16 @@ def weights_of(checkout: Checkout, run: Run, scope: Scope, precision: Finding | 
 def _axolotls(scope: Scope) -> Finding | None:
     """Return that axolotl loads a model at 16 bit and trains it so; DeepSpeed and FSDP keep 32-bit copies of their own."""
     said = {setting.key: setting for setting in reversed(scope.tiers[1][1])} if len(scope.tiers) > 1 else {}
-    if not {"base_model", "micro_batch_size"} <= said.keys() or "bf16" not in said:
+    if not {"base_model", "micro_batch_size"} <= said.keys():
+        return None
+    # `float16` and `bfloat16` are 16 bit without mixed precision.
+    kinds = (("bf16", "bf16"), ("bfloat16", "bf16"), ("float16", "fp16"))
+    wide = next((each for each in kinds if each[0] in said and said[each[0]].text.strip().lower() in _WHOLLY), None)
+    if wide is None:
         return None
     adapter = said.get("adapter")
     has_adapter = adapter is not None and adapter.text.strip().lower() not in _OFF
-    if has_adapter or said["bf16"].text.strip().lower() not in {"true", "auto", "full"}:
+    if has_adapter:
         return None
     divided = [
         key for key in said if key.startswith(("fsdp", "deepspeed")) and said[key].text.strip().lower() not in _OFF
@@ -173,7 +181,7 @@ def _axolotls(scope: Scope) -> Finding | None:
     if divided or any(setting.path.startswith("fsdp_config.") for setting in scope.tiers[1][1]):
         return None
     why = "axolotl loads the weights at 16 bit and keeps no 32-bit copies"
-    return Finding("training.weights", "bf16", why, Confidence.MEDIUM, said["bf16"].evidence)
+    return Finding("training.weights", wide[1], why, Confidence.MEDIUM, said[wide[0]].evidence)
 
 
 _OFF = frozenset({"", "none", "null", "false"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.frozen_encoders import nothing_kept
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.run_calls import called_at
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up
@@ -38,6 +39,8 @@ _UNSLOTH = tuple(f"Fast{kind}Model.get_peft_model" for kind in ("Language", "Vis
 
 def checkpointing_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return whether activations are computed again in the backward pass; None where nothing says."""
+    if (frozen := nothing_kept(run)) is not None:
+        return frozen
     found, kind = look_up(scope, _CHECKPOINTING), look_up(scope, ("finetuning_type",))
     # In its own checkout, too, LLaMA-Factory is what its configurations say, not what some class of its own starts with.
     is_library_s = found is not None and _OF_LLAMA_FACTORY.search(found.evidence.path) is not None

@@ -177,3 +177,34 @@ def test_a_training_s_configuration_keeps_no_weights_of_what_only_asks(
     tree = checkout({"README.md": readme, "ask.py": ASKS.format(first), "zero.json": ZERO})
     found = [finding.value for finding in analyze(tree).findings if finding.field == "training.offload"]
     assert found == (["parameters"] if is_offloaded else [])
+
+
+@pytest.mark.parametrize(
+    ("lines", "waits"),
+    [
+        (("pipe = pipe.to('cuda')", "pipe.enable_model_cpu_offload()"), False),
+        (('pipe.to("cuda")  # all of it', "", "pipe.enable_model_cpu_offload()"), False),
+        (("pipe.enable_model_cpu_offload()", "pipe.to('cuda')"), True),  # diffusers moves nothing any more
+        (("other.to('cuda')", "pipe.enable_model_cpu_offload()"), True),
+        (("if large:", "    pipe.to('cuda')", "pipe.enable_model_cpu_offload()"), True),
+        (("pipe.to('cpu')", "pipe.enable_model_cpu_offload()"), True),
+    ],
+)
+def test_a_pipeline_that_was_put_on_the_card_whole_needs_the_room(
+    checkout: Build, lines: tuple[str, ...], waits: bool
+) -> None:
+    program = HEAD + "".join(f"    {line}\n" for line in lines) + TAIL
+    assert ("media.offload" in values(checkout({"sample.py": program}))) is waits
+
+
+@pytest.mark.parametrize(
+    ("sentence", "amounts"),
+    [
+        ("The commands are for machines with 32GB of system RAM and 24 GB of VRAM.", [24]),
+        ("Commands for the two models on machines with 32GB of system RAM and 24 GB of VRAM.", [24]),
+        ("Tried on a workstation with 12 GB of GPU memory.", [12]),
+        ("It was written on a machine with 64 GB of RAM.", []),
+    ],
+)
+def test_the_machine_that_commands_are_for(sentence: str, amounts: list[float]) -> None:
+    assert [phrase.size_gb for phrase in memory_phrases(sentence)] == amounts

@@ -29,6 +29,7 @@ def resolved(program: str, call: str, keyword: str) -> str | None:
         ("def main(*, model='a/b'):\n  f(x=model)", "a/b"),
         ("f(x=os.environ.get('M', 'a/b'))", "a/b"),
         ("f(x=int(os.getenv('N', '5')))", "5"),
+        ("M = os.path.expandvars(os.path.expanduser(os.getenv('M', 'a/b')))\nf(x=M)", "a/b"),
         ("f(x=torch.bfloat16)", "torch.bfloat16"),
         ("f(x=['q', 'v'])", "q,v"),
         ("CONFIG = {'lr': 1e-3, 'batch': 4}\nf(x=batch)", "4"),

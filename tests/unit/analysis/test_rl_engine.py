@@ -344,3 +344,16 @@ def test_a_distillation_has_its_teacher_beside_it(checkout: Build) -> None:
     policy = f"{POLICY.format(together='true', moved='false')}teacher:\n  model_name: Qwen/Qwen3-4B\n"
     found = analyze(checkout({"run_grpo.py": NEMO_RL, "configs/grpo.yaml": policy}))
     assert said(found, "rl.teacher") == "Qwen/Qwen3-4B"
+
+
+def test_tokens_of_a_card_are_not_divided_among_the_cards(checkout: Build) -> None:
+    script = (
+        "ray job submit -- python3 train.py --actor-num-nodes 1 --actor-num-gpus-per-node 8 --colocate"
+        " --hf-checkpoint Qwen/Qwen3-4B --tensor-model-parallel-size 2 --rollout-num-gpus-per-engine 2"
+        " --recompute-granularity full {batch} --use-dynamic-batch-size --max-tokens-per-gpu 16384\n"
+    )
+
+    def needed(batch: str) -> int:
+        return analyze(checkout({"run.sh": script.format(batch=batch)})).spec.hardware.vram_required_gb
+
+    assert needed("--global-batch-size 256") == needed("") > 60

@@ -202,3 +202,16 @@ def test_axolotl_trains_the_16_bit_weights_that_it_loads(tmp_path: Path) -> None
 @pytest.mark.parametrize("more", ["deepspeed: deepspeed_configs/zero2.json\n", FSDP.format(offload="false")])
 def test_what_divides_the_states_keeps_32_bit_copies(tmp_path: Path, more: str) -> None:
     assert said(analyzed(tmp_path, PLAIN_FULL + more), "training.weights") is None
+
+
+@pytest.mark.parametrize(
+    ("words", "weights"),
+    [
+        ("bf16: false\nfp16: false\nfloat16: true", "fp16"),
+        ("bfloat16: true", "bf16"),
+        ("fp16: true", None),  # mixed precision
+        ("bf16: false\nfloat16: false", None),
+    ],
+)
+def test_axolotl_has_words_for_16_bit_without_mixed_precision(tmp_path: Path, words: str, weights: str | None) -> None:
+    assert said(analyzed(tmp_path, PLAIN_FULL.replace("bf16: auto", words)), "training.weights") == weights
