@@ -8,8 +8,8 @@ from gpu_lol_action.analysis.launch_commands import LaunchCommand, launch_comman
 
 
 def is_left_to_ask(checkout: Checkout, told: LaunchCommand) -> bool:
-    """Whether ``accelerate launch`` takes what its user once answered, and all other launches of the program are on several cards of one machine."""
-    if told.tool != "accelerate":
+    """Whether a launcher takes what its user once answered or what the machine has, and all other launches of the program are on several cards of one."""
+    if told.tool not in {"accelerate", "composer"}:
         return False
     others = [c for c in launch_commands(checkout) if c.target == told.target and c.is_launcher and c.processes]
     # A document that shows a second way with a number shows the first for one card.
