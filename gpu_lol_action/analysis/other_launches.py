@@ -20,4 +20,5 @@ def is_of_another_configuration(command: LaunchCommand, run: Run) -> bool:
     """Whether a command of a run's program names a configuration where the run's is another: another training."""
     own = {source.path for source in run.configs}
     named = [word.removeprefix("./") for word in command.words if word.endswith((".yaml", ".yml", ".json"))]
+    named = [word for word in named if not word.startswith("/")]  # where a platform mounts what its own file says
     return bool(own and named) and not any(path.endswith(word) for word in named for path in own)

@@ -1,6 +1,6 @@
 """Pages that tell on how many cards a training was done whose program lies elsewhere, where nothing here computes on a card.
 
-Two kinds: a page beside no program at all, which tells more than once of several cards of a kind; and a recipe, which starts the training
+Two kinds: a page beside no program at all, which tells again and again of several cards of a kind; and a recipe, which starts the training
 program of another project (``python3 [FAIRSEQ]/train.py``) and says on how many GPUs.
 """
 
@@ -18,7 +18,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
-LEAST_TOLD = 2
+LEAST_TOLD = 3
 # Another project's folder, whose place the reader puts in: `[FAIRSEQ]/train.py`, `<nemo>/train.py`, `$KALDI_ROOT/train.py`.
 _OF_ANOTHER = regex(r"(?:\[[\w -]{1,40}\]|<[\w -]{1,40}>|\$\{?\w{1,40}\}?)/\S{0,100}")
 

@@ -39,5 +39,10 @@ def test_what_a_job_asks_for(checkout: Build, files: dict[str, str], workload: s
 def test_a_launcher_left_without_a_number_takes_what_the_job_of_its_program_asks_for(checkout: Build) -> None:
     program = "import torch\nfrom composer import Trainer\nif __name__ == '__main__':\n    Trainer(model=torch.nn.Linear(8, 8)).fit()\n"
     job = JOB.format(asked="compute:\n  gpus: 8", command="composer main.py /mnt/config/parameters.yaml")
-    files = {"README.md": "```bash\ncomposer main.py yamls/ours.yaml\n```\n", "main.py": program, "yamls/job.yaml": job}
+    files = {
+        "README.md": "```bash\ncomposer main.py yamls/ours.yaml\n```\n",
+        "main.py": program,
+        "yamls/ours.yaml": "max_duration: 1ep\nlr: 0.1\n",
+        "yamls/job.yaml": job,
+    }
     assert analyze(checkout(files)).spec.hardware.gpu_count == 8

@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.checkout import Checkout
 
 Build = Callable[[Mapping[str, str]], Checkout]
 
-BLOG = "# Training long texts\n\nWe trained GPT on 64 A100 GPUs. Training was stable.\n\nThe small model was trained on 8 A100 GPUs.\n"
+BLOG = "# Training long texts\n\nWe trained GPT on 64 A100 GPUs. Training was stable.\n\nThe small model was trained on 8 A100 GPUs.\n\nWe trained it again on 16 A100 GPUs.\n"
 RECIPE = (
     "# Recipe\n\n- all models are trained on a machine with **8 GPUs**\n```bash\npython3 {} data --arch ours\n```\n"
 )
