@@ -8,9 +8,10 @@ from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.domain.patterns import regex
 
-# The leading line feed lets the expression engine leap from line to line.
+# The world of a part (`tp_world_size`, `dcp_world_size`) is not the whole. The leading line feed lets the expression engine leap from line to line.
 _ASSERTED = regex(
-    r"\n[ \t]*assert[ \t]+[^#\n]{0,80}(?<!parallel_)world_size[^#\n]{0,20}==\s*(\d{1,3})\b", re.IGNORECASE
+    r"\n[ \t]*assert[ \t]+[^#\n]{0,80}(?<![a-z0-9_])(?:get_|local_|distributed_)?world_size[^#\n]{0,20}==\s*(\d{1,3})\b",
+    re.IGNORECASE,
 )
 _BRANCH = regex(r"[ \t]{0,80}(?:if|elif|else|except)\b")
 BEFORE = 4000

@@ -50,7 +50,7 @@ _STARTS_TRAINING = regex(
 _BY_GRAPH = frozenset({"tensorflow", "paddle"})
 _FIT_OWNERS = frozenset(
     {"torch", "lightning", "pytorch_lightning", "tensorflow", "keras", "tf_keras", "fastai", "sentence_transformers", "jax",
-     "flax", "autokeras", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric", "speechbrain", "cuml"}
+     "flax", "autokeras", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric", "speechbrain", "cuml", "hugectr"}
 )  # fmt: skip
 # What is fitted and learns nothing on a GPU: an index, a vectorizer, a scaler (``vector_index.fit(vectors, documents)``).
 _NO_NETWORK = regex(r"index|vectori[sz]er|tf_?idf|scaler|binari[sz]er|imputer|pca|kmeans|cluster|tokeni[sz]er|encoder$")

@@ -36,6 +36,10 @@ _PLAIN = _OF_TENSORFLOW | {
 _ON_THE_CPU = frozenset({"ctransformers", "llama_cpp"})
 """GGML's runtimes: nothing of a model comes to a card before they are told how many of its layers."""
 _OF_INTEL = frozenset({"openvino", "openvino_genai"})
+_IPEX = frozenset({"ipex_llm", "bigdl"})
+"""Intel's loaders of language models: on its processors and its own cards, no others."""
+# A copied line that would empty the memory of a card, of which nothing is used: `if torch.cuda.is_available(): torch.cuda.empty_cache()`.
+_EMPTIES = regex(r"#.*|torch\.cuda\.(?:is_available|empty_cache|ipc_collect)\(\)")
 _OF_TRANSFORMERS = regex(r"(?<![\w.])(?<!from )(?<!import )transformers\.(\w{1,60})")
 _GIVEN_TO_INTEL = frozenset(
     {"torch", "torchvision", "transformers", "diffusers", "optimum", "tensorflow", "ultralytics"}
@@ -46,7 +50,7 @@ _GIVEN_TO_INTEL = frozenset(
 def touches_a_device(checkout: Checkout) -> bool:
     """Whether any program may reach a GPU. Bare PyTorch stays on the CPU until it is told; what builds on it is not so shy."""
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
-    used: set[str] = set()
+    used, read = set[str](), set[str]()
     stays = False
     built_for_cpu = _built_for_cpu(checkout)
     for source in programs:
@@ -55,9 +59,11 @@ def touches_a_device(checkout: Checkout) -> bool:
             stays, found = True, found - {"transformers"}
         if found & _ON_THE_CPU and "gpu_layers" not in source.text:
             stays, found = True, found - _ON_THE_CPU
-        if found and _computes_on_intel(source):
+        if found and (_computes_on_intel(source) or (_is_helper(source) and any(map(_computes_on_intel, programs)))):
             stays, found = True, found - _GIVEN_TO_INTEL
-        if found and (only_reads(source, frozenset(found)) or stays_on_cpu(source)):
+        if found and only_reads(source, frozenset(found)):
+            stays, found, read = True, set(), read | found
+        if found and stays_on_cpu(source):
             stays, found = True, set()
         if found and found <= _PLAIN and lives_in_small_worlds(checkout):
             stays, found = True, set()
@@ -67,19 +73,33 @@ def touches_a_device(checkout: Checkout) -> bool:
         if used - SHY:
             return True
     if stays and not used and not any(c.is_tool or c.is_launcher for c in launch_commands(checkout)):
-        return False  # somebody else's runtime computes, on the CPU unless it is asked otherwise
+        # Somebody else's runtime computes, on the CPU unless it is asked otherwise, or built for cards.
+        return _is_built_for_cards(checkout, read)
     if not used or any(command.is_launcher for command in launch_commands(checkout)):
         return True
-    return any(_DEVICE.search(source.text) for source in programs)
+    return _is_built_for_cards(checkout, used) or any(_DEVICE.search(source.text) for source in programs)
+
+
+def _is_built_for_cards(checkout: Checkout, used: set[str]) -> bool:
+    """Whether a list asks for the build for cards of a library that is used (``tensorflow-gpu``): somebody chose it for them."""
+    required = {package_name(item.requirement) for item in declared_packages(checkout) if not item.is_optional}
+    return any(name in used and f"{name}-gpu" in required for name in ("tensorflow", "mxnet"))
 
 
 def _computes_on_intel(source: Source) -> bool:
     """Whether a program has OpenVINO compute, and speaks of no NVIDIA card: what OpenVINO calls GPU is Intel's."""
-    if source.code is None or not (source.mentions("openvino") or source.mentions("optimum.intel")):
+    if source.code is None or not any(map(source.mentions, ("openvino", "optimum.intel", *_IPEX))):
         return False
+    if not _IPEX.isdisjoint(source.code.imported()):
+        return "cuda" not in _EMPTIES.sub("", source.text)
     modules = [item.module for item in source.code.imports]
     is_given = any(module.partition(".")[0] in _OF_INTEL or module.startswith("optimum.intel") for module in modules)
     return is_given and "cuda" not in source.text
+
+
+def _is_helper(source: Source) -> bool:
+    """Whether a module loads no model itself, and names no card: it serves those that do."""
+    return "from_pretrained" not in source.text and "cuda" not in _EMPTIES.sub("", source.text)
 
 
 def _built_for_cpu(checkout: Checkout) -> frozenset[str]:

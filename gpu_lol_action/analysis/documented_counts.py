@@ -48,6 +48,11 @@ _TRAINS = regex(
     r"\btrain|\bepochs?\b|\b(?:each|every|all)\s+(?:the\s+)?runs?\s+used\b|\bexperiments?\b[^.|]{0,30}\b(?:ran|run|conducted|performed|done)\b|\b(?:fine-?)?tun(?:es?\b|ing)|pre-?train|训练|微调",
     re.IGNORECASE,
 )
+# The whole of what is here was run on it: "This example has been tested on 8 x 24GB A5000 GPUs".
+_RUN_ON = regex(
+    r"\b(?:example|recipe|code|repo(?:sitory)?|scripts?|project)\s(?:has been|have been|was|were)\s(?:\w{1,12}\s)?(?:tested|run)\s(?:on|with|using)\b",
+    re.IGNORECASE,
+)
 _INFERS = regex(r"infer|generat|evaluat|\btest|sampl|demo\b|serv|deploy|推理|部署", re.IGNORECASE)
 _BEGINS_TO_INFER = regex(
     r"[\s\W\d]{0,12}(?:to\s+)?(?:evaluat|test|infer|sampl|generat|serv|deploy)(?:e|ing|ion)?\b", re.IGNORECASE
@@ -104,13 +109,13 @@ def _between_cells(notebook: Source) -> Finding | None:
             continue
         where = Evidence(notebook.path, notebook.code.line_of_file(number) if notebook.code is not None else number)
         counts = (f for f in documented.statements_of(said, "", where) if f.field == "documented.gpu_count")
-        found += [each for f in counts if int((each := _per_machine(f)).value) in _OF_MACHINES]
+        found += [each for f in counts if int((each := per_machine(f)).value) in _OF_MACHINES]
     return max(found, key=lambda finding: finding.confidence, default=None)
 
 
 def _chosen(checkout: Checkout, run: Run, stated: list[Finding], *, is_free: bool) -> Finding | None:
     """Return the statement that stands beside the run's command, else, where ``is_free``, the one on training that is said most."""
-    statements = [each for f in stated if int((each := _per_machine(f)).value) in _OF_MACHINES]
+    statements = [each for f in stated if int((each := per_machine(f)).value) in _OF_MACHINES]
     said = run.command.said if run.command is not None else run.evidence
     near = next((f for f in statements if _is_near(checkout, f.evidence, said)), None)
     if near is not None or not is_free:
@@ -118,7 +123,7 @@ def _chosen(checkout: Checkout, run: Run, stated: list[Finding], *, is_free: boo
     # Other documents speak of other programs, where one names this run.
     is_any = run.command is None or not run.command.is_documented
     own = [f for f in statements if is_any or f.evidence.path == said.path]
-    return _said_most([f for f in own if _speaks_of_training(checkout, f.evidence)])
+    return _said_most([f for f in own if speaks_of_training(checkout, f.evidence)])
 
 
 def said_to_train(checkout: Checkout, run: Run) -> Finding | None:
@@ -129,7 +134,7 @@ def said_to_train(checkout: Checkout, run: Run) -> Finding | None:
         is_own = found.evidence.path == said.path or _README.fullmatch(found.evidence.path) is not None
         if not is_counted or not is_own or int(found.value) < 2:
             continue
-        line, each = _line(checkout, found.evidence), _per_machine(found)
+        line, each = _line(checkout, found.evidence), per_machine(found)
         is_done = _TRAINED.search(line) is not None and not _BEGINS_TO_INFER.match(line)
         if is_done and int(each.value) in _OF_MACHINES and not _is_said_where(checkout, found, _CONDITION):
             return Finding("hardware.gpu_count", each.value, each.why, Confidence.LOW, each.evidence)
@@ -149,7 +154,7 @@ def _names(sentence: str, count: str) -> bool:
     return str(gpu_number(sentence)) == count or any(str(card.count) == count for card in card_phrases(sentence))
 
 
-def _per_machine(statement: Finding) -> Finding:
+def per_machine(statement: Finding) -> Finding:
     """Return a statement as one on a machine: of 32 or 64 cards that a training took each machine had eight."""
     count = int(statement.value)
     if count <= MOST_CARDS or count % USUAL_NODE:
@@ -174,11 +179,12 @@ def _is_near(checkout: Checkout, where: Evidence, said: Evidence) -> bool:
     return same and abs(where.line - said.line) <= 4 * NEAR_LINES
 
 
-def _speaks_of_training(checkout: Checkout, where: Evidence) -> bool:
+def speaks_of_training(checkout: Checkout, where: Evidence) -> bool:
+    """Whether a line of a document, or the heading above it, speaks of training."""
     if _BEGINS_TO_INFER.match(_line(checkout, where)):
         return False
     line = f"{_line(checkout, where)} {_head_of_table(checkout, where)}"
-    if _TRAINS.search(line):
+    if _TRAINS.search(line) or _RUN_ON.search(line):
         return True
     heading = _section(checkout, where)[1]
     return bool(_TRAINS.search(heading) or _ASKED.search(heading)) and not _INFERS.search(line)

@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.documented_counts import documented_count, said_to_
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_counts_beside import counts_beside
 from gpu_lol_action.analysis.hosting_files import Wish, counted
+from gpu_lol_action.analysis.hugectr_cards import listed_for_solver
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.listed_cards import (
@@ -98,6 +99,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         or assigned_layout(checkout, run)
         or ray_workers(run.script if run.behavior is Behavior.TRAINS else None)
         or listed_by_command(run)
+        or listed_for_solver(run)
         or ([] if _is_said(run) else listed_in_configuration(checkout, run))
         or _configured(checkout, run)
         or _counted_as_world(checkout, run)

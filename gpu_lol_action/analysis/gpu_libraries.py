@@ -22,7 +22,7 @@ GPU_MODULES = frozenset({
     "sae_lens", "lm_eval", "mlc_llm", "comfy", "isaacgym", "isaaclab", "brax", "nnunetv2", "cellpose", "esm", "openfold", "torchdrug",
     "nerfacc", "kaolin", "trlx", "mergekit", "hqq", "aqlm", "causal_conv1d", "fla", "flashinfer", "exllama", "open_clip_train", "pycuda",
     "caffe2", "determined", "labml_nn", "FlagEmbedding", "mii", "mistralrs", "areal", "skyrl", "skyrl_train", "oumi", "physicsnemo", "modelopt", "opacus", "verl", "openrlhf", "nanotron", "nemo_rl", "nemo_aligner",
-    "ragatouille", "colbert", "torchtext", "pyannote", "controlnet_aux", "compel", "k_diffusion", "ludwig",
+    "hugectr", "ragatouille", "colbert", "torchtext", "pyannote", "controlnet_aux", "compel", "k_diffusion", "ludwig",
 })  # fmt: skip
 """Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here."""
 
@@ -35,7 +35,7 @@ GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
     "deepspeed-mii", "sentence-transformers", "faster-whisper", "stable-baselines3", "mamba-ssm", "segment-anything", "ms-swift",
 } | OF_KERNELS  # fmt: skip
 
-# Parts of a library that need another one: Ray's on language models are vLLM's, ModelScope's pipelines run PyTorch's models, ART's
+# Parts of a library that need another one: Ray's on language models are vLLM's, ModelScope's pipelines run PyTorch's models, as ParlAI's trainer does, ART's
 # local backend trains with Unsloth.
 BROUGHT: Mapping[str, str] = {
     **dict.fromkeys(("ray.data.llm", "ray.serve.llm", "ray.llm"), "vllm"),
@@ -47,6 +47,11 @@ BROUGHT: Mapping[str, str] = {
             "ray.train.lightning",
             "ray.train.huggingface",
             "horovod.torch",
+            "parlai.scripts.train_model",
+            "parlai.scripts.multiprocessing_train",
+            "parlai.core.torch_agent",
+            "parlai.core.torch_generator_agent",
+            "parlai.core.torch_ranker_agent",
         ),
         "torch",
     ),

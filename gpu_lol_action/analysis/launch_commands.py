@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -35,8 +34,9 @@ from gpu_lol_action.analysis.launch_tools import (
 from gpu_lol_action.analysis.led_to import followed
 from gpu_lol_action.analysis.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.linked_scripts import linked_scripts
-from gpu_lol_action.analysis.machine_requests import MachineRequest, machine_request, request_of_words
+from gpu_lol_action.analysis.machine_requests import MachineRequest, handed_on, machine_request, request_of_words
 from gpu_lol_action.analysis.moved_folders import found_there
+from gpu_lol_action.analysis.openmmlab_launchers import openmmlab_launch
 from gpu_lol_action.analysis.option_words import split_options
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.reading_order import by_mention, by_name
@@ -57,7 +57,6 @@ MAX_ENTERED = 200  # ways into scripts, each read anew with what it is handed
 MAX_SCRIPT = 64 * 1024  # characters
 _CONFIG = regex(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
 _TESTS = regex(r"\s*(?:(?:if|elif|while)\s+)?(?:!\s*)?(?:\[|test\s+[!-])")
-_PER_NODE = regex(r"GPUS?(?:_PER_NODE)?$|^N(?:UM)?_?(?:PROC|GPU)", re.IGNORECASE)
 _DATA = regex(
     r"data|input|output|train_file|valid|question|answer|image|prompt|annot|vocab|examples|samples|save|split"
 )
@@ -264,6 +263,9 @@ def _led_to(
     else:
         there = found_there(checkout, source.path, line.folder, name) if line.folder else None
         script, target = there or checkout.find_named(name), ""
+    if script is None and (text := openmmlab_launch(name, parameters, own)) is not None:
+        command = parse_command(text, NOTHING, source, line.line)
+        yield from [] if command is None else [replace(command, section=line.section, folder=line.folder)]
     if script is None or script is source or script.form not in _LED_TO or is_makefile(script) != bool(target):
         return
     taken = set_by_options(script.text, parameters)
@@ -278,19 +280,12 @@ def _led_to(
     for command in _of_source(checkout, script, seen, given, depth + 1, line.folder):
         if not target or command.section == target or command.evidence.path != script.path:
             yield _requested(replace(command, said=said, section=line.section or command.section), request)
-    handed = _handed_on(own, parameters) if request.gpus is None else request
+    handed = handed_on(own, parameters) if request.gpus is None else request
     for inner in dict.fromkeys(checkout.find_named(word) for word in parameters if word.endswith(".sh")):
         if inner is not None and inner.form is Form.SHELL and inner.path not in seen:
             seen.add(inner.path)
             for command in _of_source(checkout, inner, seen, own, depth + 1):
                 yield _requested(replace(command, said=said, section=line.section or command.section), handed)
-
-
-def _handed_on(own: Mapping[str, str], parameters: Sequence[str]) -> MachineRequest:
-    """Return the GPUs with which a launcher of the repository's own starts the script that it is handed (``dist.sh 8 train.sh``)."""
-    said = [word for name, word in own.items() if _PER_NODE.search(name)]
-    count = next((number for word in [*said, *parameters[:3]] if (number := as_count(word)) is not None), None)
-    return MachineRequest(gpus=count)
 
 
 def _requested(command: LaunchCommand, request: MachineRequest) -> LaunchCommand:

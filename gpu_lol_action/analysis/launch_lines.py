@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.handed_words import with_handed
 from gpu_lol_action.analysis.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.launch_texts import is_open_text, one_value, with_kept_texts
 from gpu_lol_action.analysis.lost_marks import with_lost_marks
+from gpu_lol_action.analysis.mosaic_jobs import is_mosaic_job, mosaic_lines
 from gpu_lol_action.analysis.moved_folders import moved
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.pipeline_stages import PIPELINES, stage_lines
@@ -255,20 +256,16 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
             if is_run:
                 yield number, regex(r"^run:\s*[|>]?[-+]?\s*").sub("", line), ""
         return
-    if source.name in PIPELINES:
-        yield from stage_lines(source)
-        return
-    if is_spacy_project(source):
-        yield from project_lines(source)
-        return
-    if is_hosted(source):
-        yield from hosted_lines(source)
-        return
-    if is_azure_job(source.text):
-        yield from azure_lines(source)
-        return
-    if is_determined(source.text):
-        yield from determined_lines(source)
+    kinds = (
+        (source.name in PIPELINES, stage_lines),
+        (is_spacy_project(source), project_lines),
+        (is_hosted(source), hosted_lines),
+        (is_azure_job(source.text), azure_lines),
+        (is_determined(source.text), determined_lines),
+        (is_mosaic_job(source.text), mosaic_lines),
+    )
+    if (lines := next((read for is_one, read in kinds if is_one), None)) is not None:
+        yield from lines(source)
         return
     if regex(r"^(?:services|kind|spec):", re.MULTILINE).search(source.text):
         yield from container_lines(source, lambda text: substitute(text, NOTHING))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.azure_jobs import azure_request, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.determined_jobs import is_determined, machines_of_slots, slots_of
 from gpu_lol_action.analysis.launch_tools import as_count
+from gpu_lol_action.analysis.mosaic_jobs import is_mosaic_job, mosaic_request
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.sky_tasks import sky_tasks_of
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
+_OF_A_LAUNCHER = regex(r"GPUS?(?:_PER_NODE)?$|^N(?:UM)?_?(?:PROC|GPU)", re.IGNORECASE)
 MAX_HEAD = 20_000  # characters: requests stand at the top of a script
 _PER_NODE = regex(
     r"--gres[= ]\"?gpu:(?:[A-Za-z][\w.-]*:)?(\d{1,3})|--gpus-per-node[= ](?:[A-Za-z][\w.-]*:)?(\d{1,3})"
@@ -57,6 +59,8 @@ def machine_request(source: Source) -> MachineRequest:
             return MachineRequest(*azure_request(text))
         if is_determined(source.text):
             return MachineRequest(*machines_of_slots(slots_of(source.text)))
+        if is_mosaic_job(text):
+            return MachineRequest(*mosaic_request(text))
         found = _KUBERNETES.search(text)
         if found is None and "capabilities" in text:
             found = _COMPOSE.search(text)
@@ -79,6 +83,13 @@ def request_of_words(words: Sequence[str]) -> MachineRequest:
     if "docker" in words[0] and (found := regex(r"--gpus[= ](\d{1,2})\b").search(text)):
         return MachineRequest(as_count(found[1]))
     return MachineRequest()
+
+
+def handed_on(own: Mapping[str, str], parameters: Sequence[str]) -> MachineRequest:
+    """Return the GPUs with which a launcher of the repository's own starts the script that it is handed (``dist.sh 8 train.sh``)."""
+    said = [word for name, word in own.items() if _OF_A_LAUNCHER.search(name)]
+    count = next((number for word in [*said, *parameters[:3]] if (number := as_count(word)) is not None), None)
+    return MachineRequest(gpus=count)
 
 
 def _scheduled(text: str) -> MachineRequest:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.flyte_orders import flyte_orders
 from gpu_lol_action.analysis.package_files import Declared, clean_requirement
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import PythonCode
@@ -28,7 +29,7 @@ _TAKES_GPU = frozenset(
 _OF_BEAM = frozenset(
     {"endpoint", "function", "task_queue", "schedule", "asgi", "realtime", "Pod", "Sandbox", "Bot", "vllm"}
 )
-HOSTS = {"modal": "Modal", "beam": "Beam"}
+HOSTS = {"modal": "Modal", "beam": "Beam", "flyte": "Flyte", "flytekit": "Flyte"}
 """Whose programs they are, by the module that these import."""
 _INSTALLS = frozenset({"pip_install", "uv_pip_install"})
 _ANY = "any"
@@ -47,12 +48,14 @@ class ModalOrder:
 
 @remembered
 def modal_orders(source: Source) -> tuple[ModalOrder, ...]:
-    """Return the GPUs that a program's functions ask Modal or Beam for, in their order; none for other programs."""
+    """Return the GPUs that a program's functions ask Modal, Beam or Flyte for, in their order; none for other programs."""
     code = source.code
     if source.form is not Form.PYTHON or code is None or "gpu" not in source.text:
         return ()
     if "modal" in code.imported():
         return tuple(_orders(source, code, _TAKES_GPU))
+    if source.mentions("flyte") and (asked := flyte_orders(source)):
+        return tuple(ModalOrder(card, count, where, HOSTS["flyte"]) for card, count, where in asked)
     if "beam" in code.imported():
         return tuple(replace(order, host=HOSTS["beam"]) for order in _orders(source, code, _OF_BEAM))
     return ()

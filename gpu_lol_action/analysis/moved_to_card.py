@@ -11,6 +11,7 @@ import re
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.document_layout import code_blocks
 from gpu_lol_action.analysis.effort import remembered
+from gpu_lol_action.analysis.local_servers import served_here
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -22,6 +23,11 @@ _MOVES = regex(
 _EITHER_WAY = regex(r"is_available|\bcpu\b")
 _STARTS_ANOTHER = regex(
     r"^[ \t]{0,8}(?:bash |sh )?\"?\$\{?\w{0,40}(?:ROOT|DIR|HOME|PATH)\}?\"?/[\w./-]{0,80}?(?:train|finetune)[\w-]{0,30}\.(?:sh|py)\b",
+    re.MULTILINE,
+)
+# `CUDA_VISIBLE_DEVICES=0,1 python evaluate.py`, the program in the same line or the next.
+_LEAVES_VISIBLE = regex(
+    r"^[ \t]{0,8}(?:\$[ \t]{1,2})?(CUDA_VISIBLE_DEVICES)=[\"']?\d[\d,]{0,40}[\"']?[ \t]{1,4}(?:\\\n[ \t]{0,8})?(?:\w{1,40}=\S{1,80}[ \t]{1,4}){0,4}(?:python3?|bash|sh|\./)",
     re.MULTILINE,
 )
 _LEARNS = regex(
@@ -41,13 +47,20 @@ def code_need(checkout: Checkout) -> Finding | None:
         if (line := moved_in_block(source)) is not None:
             why = f"the code in `{source.name}` puts its work on a card"
             return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
+    told = checkout.of(Form.MARKDOWN, Form.SHELL, roles=(Role.DOCUMENTATION, Role.WORKLOAD))
+    for source in told[:MAX_DOCUMENTS]:
+        found = _LEAVES_VISIBLE.search(source.text) if source.mentions("CUDA_VISIBLE_DEVICES") else None
+        if found is not None:
+            why = f"`{source.name}` starts a program with cards left visible to it"
+            line = source.text.count("\n", 0, found.start(1)) + 1
+            return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
     for source in checkout.of(Form.SHELL):
         found = _STARTS_ANOTHER.search(source.text)
         if found is not None:
             why = f"`{source.name}` starts a training of another checkout"
             line = source.text.count("\n", 0, found.start()) + 1
             return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
-    return None
+    return served_here(checkout)
 
 
 def code_workload(checkout: Checkout, need: Finding) -> Finding | None:

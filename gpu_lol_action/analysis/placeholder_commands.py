@@ -26,6 +26,7 @@ _OPEN_CONFIG = regex(
 # A step beside the work, by the name of its program.
 STEP = regex(r"[/_\d](?:convert|merge|export|download|prepare|preprocess|split|extract|plot|visuali[sz]e)(?:[_.]|er\b)", re.IGNORECASE)  # fmt: skip
 MAX_STEPS = 40
+_LEFT_OUT = "..."
 # `dir=$(pwd)`, before a path that leads from there.
 _OWN_PLACE = regex(r"^(?:`pwd`|\$\(pwd\)|\$\{?PWD\}?|\.)/")
 # Where projects put others' whose folder is empty in a plain clone.
@@ -56,6 +57,8 @@ def is_elsewhere(checkout: Checkout, command: LaunchCommand) -> bool:
         )
     # Configurations written in Python are no programs.
     programs = [s for s in checkout.of(Form.PYTHON) if s.code and s.code.imports and not _CONFIGS.search(s.path)]
+    if _LEFT_OUT in command.words:
+        return bool(programs)  # `torchrun ... train.py ...` shows the form of any reader's command
     if 0 < len(programs) <= MAX_STEPS and all(_is_step(checkout, s) for s in programs):
         # Where all that is here prepares a training or goes on with its result, the training is the larger tree's.
         # `python3 ${ROOT}/net/train.py` in a script

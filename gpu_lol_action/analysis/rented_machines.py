@@ -15,13 +15,14 @@ from gpu_lol_action.analysis.colab_notebooks import colab_wish
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.modal_orders import ModalOrder, asks_a_host, modal_orders, modal_packages
+from gpu_lol_action.analysis.mosaic_jobs import is_deployment, is_mosaic_job, mosaic_wish
 from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.sky_tasks import SkyTask, sky_tasks
 from gpu_lol_action.domain.named_cards import named_card_gib
 from gpu_lol_action.domain.patterns import regex
 
-MOST = 0.5
+MOST, WORKFLOW_DEPTH = 0.5, 2
 _RUN = regex(r"^(?:run|service):", re.MULTILINE)
 _ASIDE = regex(r"(?:^|[-_.])(?:cpu|client|data|download|monitor|build|tpu|gui)(?:$|[-_.])")
 _TRAINS = regex(r"train|fine-?_?tun|nccl|(?<![a-z])(?:q?lora|sft|grpo|ppo|dpo|ddp)(?![a-z])", re.IGNORECASE)
@@ -38,12 +39,15 @@ def rented_wish(checkout: Checkout, run: Run | None) -> Wish | None:
         return None  # a collection of programs of which a few want a card
     orders = [order for source in asking for order in modal_orders(source)]
     ordered = _of_orders(orders, trains=run is not None and run.behavior is Behavior.TRAINS)
-    return ordered or (colab_wish(checkout) or cluster_wish(checkout) if run is None else None)
+    others = (colab_wish, mosaic_wish, cluster_wish) if run is None and ordered is None else ()
+    return ordered or next((wish for tell in others if (wish := tell(checkout)) is not None), None)
 
 
 def rents_to_train(wish: Wish, checkout: Checkout) -> bool:
     """Whether the file that asks speaks of training more than of anything else: for machines of which no program is known."""
     source = checkout.find(wish.evidence.path)
+    if source is not None and is_mosaic_job(source.text):
+        return not is_deployment(source.text)
     if wish.host == CLUSTER:
         pages = [
             page for page in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,)) if page.name.startswith("readme.")
@@ -126,4 +130,9 @@ def rented_packages(checkout: Checkout, run: Run | None) -> list[Declared]:
 def _programs(checkout: Checkout, run: Run | None) -> list[Source]:
     if run is not None:
         return [run.script] if run.script is not None else []
-    return [source for source in checkout.of(Form.PYTHON) if not source.depth]
+    return [source for source in checkout.of(Form.PYTHON) if not source.depth or _is_of_a_workflow(source)]
+
+
+def _is_of_a_workflow(source: Source) -> bool:
+    """Whether a program is one of a workflow's, which lie in a package of their own below the root."""
+    return source.depth <= WORKFLOW_DEPTH and source.mentions("flyte") and asks_a_host(source)

@@ -22,6 +22,7 @@ from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES, OF_KERNELS
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.listed_machines import listed_without_gpu
+from gpu_lol_action.analysis.local_servers import served_here
 from gpu_lol_action.analysis.made_for_cards import made_for_cards
 from gpu_lol_action.analysis.model_cards import is_model_card
 from gpu_lol_action.analysis.moved_to_card import code_need, moved_at
@@ -65,7 +66,7 @@ def _of_hosted_models(checkout: Checkout, run: Run | None) -> str | None:
     is_lesson = run is None or (run.command is None and run.script is not None and run.script.form is Form.NOTEBOOK)
     if is_lesson and is_course_on_cores(checkout):
         return "most of the notebooks fit what cores compute, and the few that build a network name no card"
-    if _only_infers(run) and not _is_launched(run) and only_embeds(checkout):
+    if _only_infers(run) and not _is_launched(run) and only_embeds(checkout) and served_here(checkout) is None:
         return "a hosted model answers, and only a small one for embeddings is run beside it"
     return None
 

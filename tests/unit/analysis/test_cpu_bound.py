@@ -215,6 +215,7 @@ def test_a_library_that_is_listed_and_never_imported_needs_no_gpu(
 
 
 OPENVINO = "from optimum.intel.openvino import OVModelForCausalLM\nfrom transformers import AutoTokenizer\nif __name__ == '__main__':\n    tok = AutoTokenizer.from_pretrained('m')\n    OVModelForCausalLM.from_pretrained('m', device='{}').generate(tok('x'))\n"
+IPEX = "from ipex_llm.transformers import AutoModel\nfrom transformers import AutoTokenizer\nif __name__ == '__main__':\n    model = AutoModel.from_pretrained('m', load_in_4bit=True)\n    model.generate(AutoTokenizer.from_pretrained('m')('x'))\n"
 ALONE = "import torch\nfrom transformers import AutoModel\nif __name__ == '__main__':\n    AutoModel.from_pretrained('m').cuda().generate(x)\n"
 
 
@@ -225,6 +226,14 @@ ALONE = "import torch\nfrom transformers import AutoModel\nif __name__ == '__mai
         ({"chat.py": OPENVINO.format("GPU")}, "cpu-only"),  # Intel's
         ({"chat.py": OPENVINO.format("cuda")}, "inference"),
         ({"chat.py": OPENVINO.format("CPU"), "plain.py": ALONE}, "inference"),
+        (
+            {
+                "chat.py": IPEX,
+                "parts.py": "import torch\nfrom transformers import LogitsProcessor\ntorch.cuda.empty_cache()\n",
+            },
+            "cpu-only",
+        ),
+        ({"chat.py": IPEX, "plain.py": ALONE}, "inference"),
     ],
 )
 def test_openvino_computes_on_intels_processors(checkout: Build, files: Mapping[str, str], expected: str) -> None:
@@ -473,3 +482,11 @@ def test_a_readme_names_the_cores_that_it_is_for(checkout: Build, where: str, *,
     readme = f"# Pictures\n\nThis tells of models {where}.\n\n```\npython look.py\n```\n"
     analysis = analyze(checkout({"look.py": program, "README.md": readme}))
     assert (analysis.spec.meta.workload_type.value == "cpu-only") is is_cpu
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"), [("tensorflow-gpu==1.15.2", "training"), ("tensorflow==1.15.2", "cpu-only")]
+)
+def test_a_build_for_cards_was_chosen_for_them(checkout: Build, listed: str, expected: str) -> None:
+    program = "import tensorflow as tf\nfrom ourmodels import Net\ntf.logging.set_verbosity('ERROR')\nmodel = Net()\nmodel.fit(data)\n"
+    assert workload(checkout({"requirements.txt": f"{listed}\n", "run.py": program})) == expected

@@ -290,3 +290,30 @@ def test_torchtitans_degrees_are_cards(checkout: Build, given: str, count: str |
 def test_colossals_parts_of_a_model_are_cards(checkout: Build, config: str, count: str | None) -> None:
     command = shell("colossalai run --nproc_per_node <world> train.py --config config.py")
     assert counted(checkout({"train.py": TRAIN, "config.py": config, "README.md": command})) == count
+
+
+@pytest.mark.parametrize(
+    ("listed", "count"),
+    [
+        ("vvgpu=[[0, 1, 2, 3]]", "4"),
+        ("vvgpu=[[0]]", "1"),
+        ("vvgpu = [\n    [0, 1],\n    [0, 1]]", "2"),
+        ("gpus=None", None),
+    ],
+)
+def test_hugectrs_solver_lists_the_cards(checkout: Build, listed: str, count: str | None) -> None:
+    program = f"import hugectr\nsolver = hugectr.CreateSolver({listed})\nmodel = hugectr.Model(solver)\nmodel.fit(max_iter=10)\n"
+    assert counted(checkout({"train.py": program, "README.md": PLAIN})) == count
+
+
+@pytest.mark.parametrize(
+    ("said", "count"),
+    [
+        ("This example has been tested on 8 x 24GB A5000 GPUs.", "8"),
+        ("The evaluation was tested on 8 x 24GB A5000 GPUs.", None),
+    ],
+)
+def test_what_a_divided_run_was_tested_on(checkout: Build, said: str, count: str | None) -> None:
+    readme = f"# Ours\n{said}\n# Steps\nSee `run.sh`.\n"
+    files = {"README.md": readme, "run.sh": "accelerate launch --multi_gpu train.py\n", "train.py": TRAIN}
+    assert counted(checkout(files)) == count

@@ -88,3 +88,25 @@ def test_a_promise_of_cores_yields_to_a_program_that_starts_on_a_card(checkout: 
 def test_where_nothing_starts_the_readme_says_what_is_done(checkout: Build, words: str, expected: str) -> None:
     module = "import torch\nclass Learner:\n    device_count = torch.cuda.device_count()\n"
     assert workload(checkout, {"README.md": f"{LONG}\n{words}", "learner.py": module}) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("CUDA_VISIBLE_DEVICES=0,1 python score.py --batch 8", "inference"),
+        ("CUDA_VISIBLE_DEVICES=0 \\\npython score.py", "inference"),
+        ("CUDA_VISIBLE_DEVICES= python score.py", "cpu-only"),
+        ("CUDA_VISIBLE_DEVICES=-1 python score.py", "cpu-only"),
+        ("python score.py  # CUDA_VISIBLE_DEVICES=0 is not used", "cpu-only"),
+    ],
+)
+def test_a_program_that_is_started_with_cards_left_to_it(checkout: Build, line: str, expected: str) -> None:
+    files = {"README.md": f"{LONG}\n```bash\n{line}\n```\n", "score.py": "from ourscores import Score\nScore.main()\n"}
+    assert workload(checkout, files) == expected
+
+
+def test_the_form_of_any_readers_command_is_no_training_of_this_one(checkout: Build) -> None:
+    shown = "```bash\ntorchrun {} train.py {}\n```\n"
+    files = {"watch.py": "import os\nif __name__ == '__main__':\n    print(os.stat('/'))\n"}
+    assert workload(checkout, {"README.md": LONG + shown.format("...", "..."), **files}) == "cpu-only"
+    assert workload(checkout, {"README.md": LONG + shown.format("--nproc_per_node 4", "-c a"), **files}) == "training"
