@@ -39,6 +39,8 @@ SERVING_TARGET = regex(
     r"|txt2img|img2img|interactive|transcribe|synthesize|tts|test|eval)(?:[_.-]|$)"
 )
 
+# A module of a library that is not here (`torchrun -m lcm.evaluation`); a program of that name may be anybody's.
+_EVALUATES = regex(r"(?:run_)?evaluat(?:e|ion|or)")
 # Sub-commands of tools that train whatever else their words say: what is learnt from preferences is written first, too.
 _TRAINING_VERBS = frozenset({"sft", "pt", "rlhf", "dpo", "kto", "orpo", "cpo", "grpo", "gkd", "reward", "train", "pretrain", "finetune", "experiment"})  # fmt: skip
 _TRAINS_UNTOLD = frozenset({"mmf_run", "catalyst-dl"})  # unless it is told to measure or to predict
@@ -151,7 +153,7 @@ def by_words(command: LaunchCommand) -> Behavior:
         return Behavior.TRAINS  # as Hugging Face's example programs are told
     if TRAINING_TARGET.search(words) and not SERVING_TARGET.search(name):
         return Behavior.TRAINS
-    if SERVING_TARGET.search(name) or command.target.startswith(SERVING_TOOLS) or command.tool in SERVING_TOOLS:
+    if SERVING_TARGET.search(name) or _EVALUATES.fullmatch(name) or command.target.startswith(SERVING_TOOLS) or command.tool in SERVING_TOOLS:
         return Behavior.INFERS
     if "serve" in words or "chat" in words:
         return Behavior.INFERS

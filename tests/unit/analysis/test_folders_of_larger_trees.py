@@ -207,3 +207,20 @@ def test_a_package_within_a_package_is_not_the_project_s_own(
 ) -> None:
     levels = levels_of(checkout({"part/__init__.py": "", "part/train.py": "", **more}))
     assert (levels.of("part/train.py") == 0) is is_near
+
+
+@pytest.mark.parametrize(
+    ("module", "workload"),
+    [
+        ("lab.evaluation", WorkloadType.INFERENCE),
+        ("lab.evaluate", WorkloadType.INFERENCE),
+        ("lab.evaluation.train", WorkloadType.TRAINING),
+        ("lab.evaluation_finetune", WorkloadType.TRAINING),
+    ],
+)
+def test_a_module_that_evaluates_trains_nothing_though_it_is_started_on_cards(
+    checkout: Build, module: str, workload: WorkloadType
+) -> None:
+    line = f"torchrun --nproc_per_node=1 -m {module} --model_name meta-llama/Llama-3.1-8B-Instruct --batch_size 16"
+    tree = checkout({"README.md": f"# Judge\n```\n{line}\n```\n"})
+    assert analyze(tree).spec.meta.workload_type is workload
