@@ -33,6 +33,7 @@ _CARD = regex(
 )
 _DEPLOYS = regex(r"^(?:replicas|model|default_model):", re.MULTILINE)
 _COMMAND = regex(r"command:[ \t]*(.*)$")
+_PROJECTS = ("setup.py", "pyproject.toml")
 _BLOCK = frozenset({"|", "|-", ">", ">-", ""})
 
 
@@ -52,7 +53,11 @@ def mosaic_wish(checkout: Checkout) -> Wish | None:
     """Return what the job nearest to the root asks for, a training before a deployment; None without a job."""
     if not any(source.mentions("gpu_num") or source.mentions("gpus") for source in checkout.of(Form.YAML)):
         return None
-    jobs = [source for source in checkout.of(Form.YAML)[:MAX_FILES] if is_mosaic_job(source.text)]
+    files = checkout.of(Form.YAML)[:MAX_FILES]
+    jobs = [source for source in files if is_mosaic_job(source.text) and mosaic_gpus(source.text) is not None]
+    if any(checkout.find(name) is not None for name in _PROJECTS):
+        # In a library's tree a job further down is one of its tests, or a training that it is used in.
+        jobs = [source for source in jobs if not source.depth]
     source = min(jobs, key=_order, default=None)
     asked = mosaic_gpus(source.text) if source is not None else None
     if source is None or asked is None:

@@ -25,6 +25,10 @@ LAUNCH = "composer train.py config.yaml"
         ({"job.yaml": JOB.format(asked="compute:\n  gpus: 16", command=LAUNCH)}, "training", 8, 2),
         ({"job.yaml": JOB.format(asked="gpu_num: 8", command="sleep 600")}, "training", 8, 1),
         ({"one.yaml": DEPLOYMENT.format(2), "two.yaml": DEPLOYMENT.format(1), "requirements.txt": "fastapi\n"}, "inference", 1, 1),
+        # A job that fetches data stands beside the one that trains.
+        ({"a.yaml": JOB.format(asked="compute:\n  gpus: 0", command="sleep 1"), "b.yaml": JOB.format(asked="gpu_num: 4", command="sleep 600")}, "training", 4, 1),
+        # A library's job further down is a test of it.
+        ({"setup.py": "from setuptools import setup\nsetup(name='ours', install_requires=['numpy'])\n", "regression/job.yaml": JOB.format(asked="gpu_num: 8", command="sleep 600")}, "cpu-only", 0, 1),
         # No image, or no GPU: another tool's file.
         ({"job.yaml": "name: ours\ncompute:\n  gpus: 4\ncommand: |\n  train\n"}, "cpu-only", 0, 1),
         ({"job.yaml": JOB.format(asked="compute:\n  gpus: 0", command="python collect.py")}, "cpu-only", 0, 1),
