@@ -22,8 +22,9 @@ _KEYS = (
     regex(r"^image:", re.MULTILINE),
     regex(r"^(?:gpu_num|compute|integrations):", re.MULTILINE),
 )
+# Each line in one way only: what many blanks might be read as took minutes.
 _GPUS = regex(
-    r"^(?:gpu_num:[ \t]*|compute:[^\n]{0,80}\n(?:(?:[ \t]+[^\n]{0,120})?\n){0,6}[ \t]+gpus:[ \t]*)(\d{1,3})\b",
+    r"^(?:gpu_num:[ \t]*|compute:[^\n]{0,80}\n(?:(?:[ \t][^\n]{0,140})?\n){0,6}[ \t]+gpus:[ \t]*)(\d{1,3})\b",
     re.MULTILINE,
 )
 # `gpu_type: a100_40gb`, and what Oracle calls its machines: `instance: oci.vm.gpu.a10.1`.

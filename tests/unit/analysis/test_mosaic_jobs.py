@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 
 import pytest
 
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.mosaic_jobs import is_mosaic_job
 
 Build = Callable[[Mapping[str, str]], Checkout]
 
@@ -50,3 +52,11 @@ def test_a_launcher_left_without_a_number_takes_what_the_job_of_its_program_asks
         "yamls/job.yaml": job,
     }
     assert analyze(checkout(files)).spec.hardware.gpu_count == 8
+
+
+def test_a_hostile_job_is_read_at_once() -> None:
+    blanks = "compute:\n" + (" " * 60 + "x\n") * 12
+    text = JOB.format(asked=blanks, command="sleep 1") + "# gpus:\n"
+    began = time.process_time()
+    assert not is_mosaic_job(text)
+    assert time.process_time() - began < 2
