@@ -64,7 +64,9 @@ def touches_a_device(checkout: Checkout) -> bool:
         if found and (_computes_on_intel(source) or _is_helper(checkout, source, programs)):
             stays, found = True, found - _GIVEN_TO_INTEL
         if found and only_reads(source, frozenset(found)):
-            stays, found, read = True, set(), read | found
+            # What is learned with it elsewhere may use the card; who only writes records of data does not.
+            is_more = source.code is not None and behavior_of(source.code)[0] is not Behavior.NEITHER
+            stays, found, read = True, set(), read | found if is_more else read
         if found and stays_on_cpu(source):
             stays, found = True, set()
         if found and found <= _PLAIN and lives_in_small_worlds(checkout):

@@ -504,3 +504,9 @@ def test_a_readme_names_the_cores_that_it_is_for(checkout: Build, where: str, *,
 def test_a_build_for_cards_was_chosen_for_them(checkout: Build, listed: str, expected: str) -> None:
     program = "import tensorflow as tf\nfrom ourmodels import Net\ntf.logging.set_verbosity('ERROR')\nmodel = Net()\nmodel.fit(data)\n"
     assert workload(checkout({"requirements.txt": f"{listed}\n", "run.py": program})) == expected
+
+
+def test_who_writes_records_of_data_needs_no_card_whatever_build_is_listed(checkout: Build) -> None:
+    program = "import tensorflow as tf\nif __name__ == '__main__':\n    with tf.io.TFRecordWriter('a') as records:\n        records.write(tf.train.Example().SerializeToString())\n"
+    files = {"requirements.txt": "tensorflow-gpu==1.15\n", "records.py": program}
+    assert workload(checkout({**files, "README.md": "```\npython records.py\n```\n"})) == "cpu-only"
