@@ -10,7 +10,7 @@ from gpu_lol_action.domain.patterns import regex
 
 # The world of a part (`tp_world_size`, `dcp_world_size`) is not the whole. The leading line feed lets the expression engine leap from line to line.
 _ASSERTED = regex(
-    r"\n[ \t]*assert[ \t]+[^#\n]{0,80}(?<![a-z0-9_])(?:get_|local_|distributed_)?world_size[^#\n]{0,20}==\s*(\d{1,3})\b",
+    r"\n[ \t]*assert[ \t]+[^#\n]{0,80}(?<![a-z0-9_])_{0,2}(?:get_)?(?:local_|global_|distributed_|dist_|ddp_|fsdp_|torch_|expected_)?world_size[^#\n]{0,20}==\s*(\d{1,3})\b",
     re.IGNORECASE,
 )
 _BRANCH = regex(r"[ \t]{0,80}(?:if|elif|else|except)\b")

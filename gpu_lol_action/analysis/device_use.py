@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from gpu_lol_action.analysis.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cpu_bound import only_reads, stays_on_cpu
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
+from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
 from gpu_lol_action.analysis.package_files import Declared
 from gpu_lol_action.analysis.packages import declared_packages, package_name
@@ -59,10 +61,12 @@ def touches_a_device(checkout: Checkout) -> bool:
             stays, found = True, found - {"transformers"}
         if found & _ON_THE_CPU and "gpu_layers" not in source.text:
             stays, found = True, found - _ON_THE_CPU
-        if found and (_computes_on_intel(source) or (_is_helper(source) and any(map(_computes_on_intel, programs)))):
+        if found and (_computes_on_intel(source) or _is_helper(checkout, source, programs)):
             stays, found = True, found - _GIVEN_TO_INTEL
         if found and only_reads(source, frozenset(found)):
-            stays, found, read = True, set(), read | found
+            # What is learned with it elsewhere may use the card; who only writes records of data does not.
+            is_more = source.code is not None and behavior_of(source.code)[0] is not Behavior.NEITHER
+            stays, found, read = True, set(), read | found if is_more else read
         if found and stays_on_cpu(source):
             stays, found = True, set()
         if found and found <= _PLAIN and lives_in_small_worlds(checkout):
@@ -97,9 +101,20 @@ def _computes_on_intel(source: Source) -> bool:
     return is_given and "cuda" not in source.text
 
 
-def _is_helper(source: Source) -> bool:
-    """Whether a module loads no model itself, and names no card: it serves those that do."""
-    return "from_pretrained" not in source.text and "cuda" not in _EMPTIES.sub("", source.text)
+def _is_helper(checkout: Checkout, source: Source, programs: list[Source]) -> bool:
+    """Whether a module is only imported, loads and trains no model itself, and names no card: it serves those that Intel's compute for.
+
+    A training beside a demonstration with OpenVINO uses the card that it finds.
+    """
+    if source.code is None or source.code.has_main or "from_pretrained" in source.text:
+        return False
+    if "cuda" in _EMPTIES.sub("", source.text):
+        return False
+    does = behavior_of(source.code)[0]
+    givers = [program for program in programs if _computes_on_intel(program)]
+    if does is Behavior.INFERS:
+        return any(source in import_closure(checkout, program) for program in givers)
+    return bool(givers) and does is Behavior.NEITHER
 
 
 def _built_for_cpu(checkout: Checkout) -> frozenset[str]:

@@ -53,6 +53,8 @@ _RUN_ON = regex(
     r"\b(?:example|recipe|code|repo(?:sitory)?|scripts?|project)\s(?:has been|have been|was|were)\s(?:\w{1,12}\s)?(?:tested|run)\s(?:on|with|using)\b",
     re.IGNORECASE,
 )
+# "a server with 8 V100 GPUs, using one GPU per run": what the machine has is not what a run takes.
+_ONE_OF_THEM = regex(r"\b(?:one|1|a single|single)\s(?:GPU|card)\b", re.IGNORECASE)
 _INFERS = regex(r"infer|generat|evaluat|\btest|sampl|demo\b|serv|deploy|推理|部署", re.IGNORECASE)
 _BEGINS_TO_INFER = regex(
     r"[\s\W\d]{0,12}(?:to\s+)?(?:evaluat|test|infer|sampl|generat|serv|deploy)(?:e|ing|ion)?\b", re.IGNORECASE
@@ -184,7 +186,7 @@ def speaks_of_training(checkout: Checkout, where: Evidence) -> bool:
     if _BEGINS_TO_INFER.match(_line(checkout, where)):
         return False
     line = f"{_line(checkout, where)} {_head_of_table(checkout, where)}"
-    if _TRAINS.search(line) or _RUN_ON.search(line):
+    if _TRAINS.search(line) or _is_run_whole(line):
         return True
     heading = _section(checkout, where)[1]
     return bool(_TRAINS.search(heading) or _ASKED.search(heading)) and not _INFERS.search(line)
@@ -198,6 +200,13 @@ def _tells_of_inference(line: str) -> bool:
 def _line(checkout: Checkout, where: Evidence) -> str:
     lines, _ = _read(checkout.find(where.path))
     return lines[where.line - 1][:2000] if 0 < where.line <= len(lines) else ""
+
+
+def _is_run_whole(line: str) -> bool:
+    """Whether a line tells on what all that is here was run, and not a part that only uses what was trained (``the inference code``)."""
+    return _RUN_ON.search(line) is not None and not any(
+        p.search(_RUN_ON.sub("", line)) for p in (_INFERS, _ONE_OF_THEM)
+    )
 
 
 def _head_of_table(checkout: Checkout, where: Evidence) -> str:

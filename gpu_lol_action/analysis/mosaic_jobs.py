@@ -22,8 +22,9 @@ _KEYS = (
     regex(r"^image:", re.MULTILINE),
     regex(r"^(?:gpu_num|compute|integrations):", re.MULTILINE),
 )
+# Each line in one way only: what many blanks might be read as took minutes.
 _GPUS = regex(
-    r"^(?:gpu_num:[ \t]*|compute:[^\n]{0,80}\n(?:(?:[ \t]+[^\n]{0,120})?\n){0,6}[ \t]+gpus:[ \t]*)(\d{1,3})\b",
+    r"^(?:gpu_num:[ \t]*|compute:[^\n]{0,80}\n(?:(?:[ \t][^\n]{0,140})?\n){0,6}[ \t]+gpus:[ \t]*)(\d{1,3})\b",
     re.MULTILINE,
 )
 # `gpu_type: a100_40gb`, and what Oracle calls its machines: `instance: oci.vm.gpu.a10.1`.
@@ -33,6 +34,7 @@ _CARD = regex(
 )
 _DEPLOYS = regex(r"^(?:replicas|model|default_model):", re.MULTILINE)
 _COMMAND = regex(r"command:[ \t]*(.*)$")
+_PROJECTS = ("setup.py", "pyproject.toml")
 _BLOCK = frozenset({"|", "|-", ">", ">-", ""})
 
 
@@ -52,7 +54,11 @@ def mosaic_wish(checkout: Checkout) -> Wish | None:
     """Return what the job nearest to the root asks for, a training before a deployment; None without a job."""
     if not any(source.mentions("gpu_num") or source.mentions("gpus") for source in checkout.of(Form.YAML)):
         return None
-    jobs = [source for source in checkout.of(Form.YAML)[:MAX_FILES] if is_mosaic_job(source.text)]
+    files = checkout.of(Form.YAML)[:MAX_FILES]
+    jobs = [source for source in files if is_mosaic_job(source.text) and mosaic_gpus(source.text) is not None]
+    if any(checkout.find(name) is not None for name in _PROJECTS):
+        # In a library's tree a job further down is one of its tests, or a training that it is used in.
+        jobs = [source for source in jobs if not source.depth]
     source = min(jobs, key=_order, default=None)
     asked = mosaic_gpus(source.text) if source is not None else None
     if source is None or asked is None:

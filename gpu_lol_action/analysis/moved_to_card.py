@@ -33,7 +33,8 @@ _LEAVES_VISIBLE = regex(
 _LEARNS = regex(
     r"\.backward\(|optimizer\.step|\.fit\(|Trainer\b|\.train\((?!\))|\btrain(?:ing)?\.(?:py|sh)\b|\brun_train"
 )
-MAX_DOCUMENTS, MAX_LINES = 10, 2000
+_PROGRAM = regex(r"[\w./-]{1,200}\.(?:py|sh)(?![\w.])")
+MAX_DOCUMENTS, MAX_LINES, MAX_COMMAND = 10, 2000, 400
 
 
 @remembered
@@ -49,7 +50,8 @@ def code_need(checkout: Checkout) -> Finding | None:
             return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
     told = checkout.of(Form.MARKDOWN, Form.SHELL, roles=(Role.DOCUMENTATION, Role.WORKLOAD))
     for source in told[:MAX_DOCUMENTS]:
-        found = _LEAVES_VISIBLE.search(source.text) if source.mentions("CUDA_VISIBLE_DEVICES") else None
+        shown = _LEAVES_VISIBLE.finditer(source.text) if source.mentions("CUDA_VISIBLE_DEVICES") else ()
+        found = next((match for match in shown if not _starts_a_strangers(checkout, source, match)), None)
         if found is not None:
             why = f"`{source.name}` starts a program with cards left visible to it"
             line = source.text.count("\n", 0, found.start(1)) + 1
@@ -61,6 +63,13 @@ def code_need(checkout: Checkout) -> Finding | None:
             line = source.text.count("\n", 0, found.start()) + 1
             return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
     return served_here(checkout)
+
+
+def _starts_a_strangers(checkout: Checkout, source: Source, found: re.Match[str]) -> bool:
+    """Whether a command starts a file that is not here though programs are: another checkout's, or the form of any reader's."""
+    line = source.text[found.end() : found.end() + MAX_COMMAND].partition("\n")[0]
+    program = _PROGRAM.search(line)
+    return program is not None and bool(checkout.of(Form.PYTHON)) and checkout.find_named(program[0]) is None
 
 
 def code_workload(checkout: Checkout, need: Finding) -> Finding | None:

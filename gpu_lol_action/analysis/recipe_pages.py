@@ -21,15 +21,19 @@ from gpu_lol_action.domain.patterns import regex
 LEAST_TOLD = 3
 # Another project's folder, whose place the reader puts in: `[FAIRSEQ]/train.py`, `<nemo>/train.py`, `$KALDI_ROOT/train.py`.
 _OF_ANOTHER = regex(r"(?:\[[\w -]{1,40}\]|<[\w -]{1,40}>|\$\{?\w{1,40}\}?)/\S{0,100}")
+_LINK = regex(r"https?://")
 
 
 def told_by_pages(checkout: Checkout) -> list[Finding]:
     """Return that a training is what the pages tell of, and its number of cards; [] where they tell of none."""
-    counts = [f for f in documented.detect(checkout, None) if f.field == "documented.gpu_count"]
+    stated = documented.detect(checkout, None)
+    counts = [f for f in stated if f.field == "documented.gpu_count"]
     if not checkout.of(Form.PYTHON, Form.NOTEBOOK, Form.SHELL, Form.YAML, Form.JSON):
         sure = [f for f in counts if f.confidence >= Confidence.MEDIUM and int(f.value) > 1]
         page = checkout.find(sure[0].evidence.path) if sure else None
         if len(sure) < LEAST_TOLD or page is None or not tells_of_training(page.text):
+            return []
+        if not _are_one_projects(stated, sure, page.text.split("\n")):
             return []
         return _told(sure[0])
     if not counts or not any(
@@ -39,6 +43,16 @@ def told_by_pages(checkout: Checkout) -> list[Finding]:
         return []
     said = next((finding for finding in counts if speaks_of_training(checkout, finding.evidence)), None)
     return _told(said) if said is not None else []
+
+
+def _are_one_projects(stated: list[Finding], sure: list[Finding], lines: list[str]) -> bool:
+    """Whether the numbers are told of cards of one kind, and not in a list of others' works, each with a link to it."""
+    places = {finding.evidence for finding in sure}
+    kinds = {f.value for f in stated if f.evidence in places and f.field.endswith("card")}
+    linked = sum(
+        _LINK.search(lines[place.line - 1]) is not None for place in places if 0 < (place.line or 0) <= len(lines)
+    )
+    return len(kinds) <= 1 and 2 * linked <= len(places)
 
 
 def _told(count: Finding) -> list[Finding]:

@@ -241,6 +241,20 @@ def test_openvino_computes_on_intels_processors(checkout: Build, files: Mapping[
     assert workload(checkout({**told, **files})) == expected
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "from ultralytics import YOLO\nYOLO('yolov8m.yaml').train(data='coco.yaml', epochs=100)\n",
+        "from ultralytics import YOLO\nYOLO('yolov8m.pt').predict('a.jpg')\n",
+        "import torch\nfrom transformers import GPT2Config, GPT2LMHeadModel, Trainer\nif __name__ == '__main__':\n    Trainer(model=GPT2LMHeadModel(GPT2Config())).train()\n",
+    ],
+)
+def test_a_program_beside_one_on_intels_processors_takes_the_card_that_it_finds(checkout: Build, program: str) -> None:
+    shown = "import cv2\nimport openvino\nprint(openvino.Core().compile_model('model.xml')(cv2.imread('x.jpg')))\n"
+    files = {"README.md": "```\npython first.py\n```\n", "first.py": program, "shown.py": shown}
+    assert workload(checkout({**files, "requirements.txt": "transformers\nopenvino\nultralytics\n"})) != "cpu-only"
+
+
 PAGE = "import openai\nfrom clients import make\nif __name__ == '__main__':\n    make('x').generate()\n"
 CHOOSES = "def make(name):\n    if name == 'own':\n        from own import Own\n        return Own()\n    from hosted import Hosted\n    return Hosted()\n"
 OWN = "import torch\nfrom transformers import AutoModel\nclass Own:\n    def generate(self):\n        return AutoModel.from_pretrained('m').cuda().generate(x)\n"
@@ -490,3 +504,9 @@ def test_a_readme_names_the_cores_that_it_is_for(checkout: Build, where: str, *,
 def test_a_build_for_cards_was_chosen_for_them(checkout: Build, listed: str, expected: str) -> None:
     program = "import tensorflow as tf\nfrom ourmodels import Net\ntf.logging.set_verbosity('ERROR')\nmodel = Net()\nmodel.fit(data)\n"
     assert workload(checkout({"requirements.txt": f"{listed}\n", "run.py": program})) == expected
+
+
+def test_who_writes_records_of_data_needs_no_card_whatever_build_is_listed(checkout: Build) -> None:
+    program = "import tensorflow as tf\nif __name__ == '__main__':\n    with tf.io.TFRecordWriter('a') as records:\n        records.write(tf.train.Example().SerializeToString())\n"
+    files = {"requirements.txt": "tensorflow-gpu==1.15\n", "records.py": program}
+    assert workload(checkout({**files, "README.md": "```\npython records.py\n```\n"})) == "cpu-only"

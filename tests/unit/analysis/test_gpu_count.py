@@ -47,6 +47,8 @@ def shell(text: str) -> str:
         ({"README.md": shell("torchrun --nproc_per_node=$N train.py"), "train.py": DDP + "    assert world_size == 4, 'four'\n"}, "4"),
         # What a getter of one kind of parallelism insists on is no number of processes.
         ({"README.md": "# Training\nTrain on 4 GPUs.\n" + shell("torchrun --nproc_per_node=$N train.py"), "train.py": DDP + "    assert get_pipeline_model_parallel_world_size() == 1\n"}, "4"),
+        ({"README.md": "# Training\nTrain on 4 GPUs.\n" + shell("torchrun --nproc_per_node=$N train.py"), "train.py": DDP + "    assert ddp_world_size == 8, 'eight'\n"}, "8"),
+        ({"README.md": "# Training\nTrain on 4 GPUs.\n" + shell("torchrun --nproc_per_node=$N train.py"), "train.py": DDP + "    assert self._world_size == 2, 'two'\n"}, "2"),
         ({"README.md": "# Training\nTrain on 4 GPUs.\n" + shell("torchrun --nproc_per_node=$N train.py"), "train.py": DDP + "    assert self.dcp_world_size == 1, 'not yet'\n"}, "4"),
         ({"README.md": "# Training\nTrain on 4 GPUs.\n" + shell("torchrun --nproc_per_node=$N train.py"), "train.py": DDP + "    if not cuda:\n        # one\n        assert world_size == 1, 'NCCL'\n"}, "4"),
         # The documentation, for a run that spreads over a number it does not say.

@@ -311,6 +311,8 @@ def test_hugectrs_solver_lists_the_cards(checkout: Build, listed: str, count: st
     [
         ("This example has been tested on 8 x 24GB A5000 GPUs.", "8"),
         ("The evaluation was tested on 8 x 24GB A5000 GPUs.", None),
+        ("The inference code was tested on 8 x 24GB A5000 GPUs.", None),
+        ("The code was tested on a server with 8 A5000 GPUs, using one GPU per run.", None),
     ],
 )
 def test_what_a_divided_run_was_tested_on(checkout: Build, said: str, count: str | None) -> None:

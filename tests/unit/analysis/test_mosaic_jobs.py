@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 
 import pytest
 
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.mosaic_jobs import is_mosaic_job
 
 Build = Callable[[Mapping[str, str]], Checkout]
 
@@ -25,6 +27,10 @@ LAUNCH = "composer train.py config.yaml"
         ({"job.yaml": JOB.format(asked="compute:\n  gpus: 16", command=LAUNCH)}, "training", 8, 2),
         ({"job.yaml": JOB.format(asked="gpu_num: 8", command="sleep 600")}, "training", 8, 1),
         ({"one.yaml": DEPLOYMENT.format(2), "two.yaml": DEPLOYMENT.format(1), "requirements.txt": "fastapi\n"}, "inference", 1, 1),
+        # A job that fetches data stands beside the one that trains.
+        ({"a.yaml": JOB.format(asked="compute:\n  gpus: 0", command="sleep 1"), "b.yaml": JOB.format(asked="gpu_num: 4", command="sleep 600")}, "training", 4, 1),
+        # A library's job further down is a test of it.
+        ({"setup.py": "from setuptools import setup\nsetup(name='ours', install_requires=['numpy'])\n", "regression/job.yaml": JOB.format(asked="gpu_num: 8", command="sleep 600")}, "cpu-only", 0, 1),
         # No image, or no GPU: another tool's file.
         ({"job.yaml": "name: ours\ncompute:\n  gpus: 4\ncommand: |\n  train\n"}, "cpu-only", 0, 1),
         ({"job.yaml": JOB.format(asked="compute:\n  gpus: 0", command="python collect.py")}, "cpu-only", 0, 1),
@@ -46,3 +52,11 @@ def test_a_launcher_left_without_a_number_takes_what_the_job_of_its_program_asks
         "yamls/job.yaml": job,
     }
     assert analyze(checkout(files)).spec.hardware.gpu_count == 8
+
+
+def test_a_hostile_job_is_read_at_once() -> None:
+    blanks = "compute:\n" + (" " * 60 + "x\n") * 12
+    text = JOB.format(asked=blanks, command="sleep 1") + "# gpus:\n"
+    began = time.process_time()
+    assert not is_mosaic_job(text)
+    assert time.process_time() - began < 2

@@ -105,6 +105,12 @@ def test_a_program_that_is_started_with_cards_left_to_it(checkout: Build, line: 
     assert workload(checkout, files) == expected
 
 
+def test_cards_left_to_a_strangers_program_are_none_of_this_one(checkout: Build) -> None:
+    readme = f"{LONG}\n```bash\nCUDA_VISIBLE_DEVICES=0 python train.py\n```\n"
+    files = {"README.md": readme, "queue.py": "import os\nif __name__ == '__main__':\n    print(os.stat('/'))\n"}
+    assert workload(checkout, files) == "cpu-only"
+
+
 def test_the_form_of_any_readers_command_is_no_training_of_this_one(checkout: Build) -> None:
     shown = "```bash\ntorchrun {} train.py {}\n```\n"
     files = {"watch.py": "import os\nif __name__ == '__main__':\n    print(os.stat('/'))\n"}

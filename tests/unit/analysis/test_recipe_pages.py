@@ -26,6 +26,9 @@ PREPARE = {"prepare.py": "import json\nprint(json.dumps({}))\n"}
         # Told once in passing, beside programs, of a step beside the work, and where no number is told.
         ({"README.md": "# A list\n\nA paper that trained on 64 A100 GPUs.\n"}, "cpu-only", 0),
         ({"README.md": BLOG, **PREPARE}, "cpu-only", 0),
+        # A list of what others did: each on cards of its own, or with a link to it.
+        ({"README.md": BLOG.replace("8 A100", "8 V100")}, "cpu-only", 0),
+        ({"README.md": "# Papers on training\n\n" + "- [One](https://one.example) was trained on 8 A100 GPUs.\n" * 4}, "cpu-only", 0),
         ({"README.md": RECIPE.format("[FRAMEWORK]/prepare.py"), **PREPARE}, "cpu-only", 0),
         ({"README.md": RECIPE.format("[FRAMEWORK]/train.py").replace("8 GPUs", "our machine"), **PREPARE}, "cpu-only", 0),
     ],
