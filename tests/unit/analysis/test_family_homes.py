@@ -39,6 +39,17 @@ def test_a_pipeline_is_of_the_module_that_it_comes_from(checkout: Build) -> None
     assert library == "stabilityai/stable-diffusion-xl-base-1.0"
 
 
+def test_a_pipeline_that_makes_larger_what_another_drew_is_not_all_of_it(checkout: Build) -> None:
+    program = (
+        "from diffusers import StableDiffusionUpscalePipeline, WanPipeline\n"
+        "if __name__ == '__main__':\n"
+        "    wan = WanPipeline.from_pretrained(given).to('cuda')\n"
+        "    larger = StableDiffusionUpscalePipeline(vae=vae).to('cuda')\n"
+        "    larger(wan('a cat'))\n"
+    )
+    assert (family(checkout({"sample.py": program})) or "").startswith("Wan-AI/")
+
+
 def test_a_file_s_name_is_no_family_where_another_model_is_loaded(checkout: Build) -> None:
     files = {"ours.py": "class Speaker:\n    pass\n"}
     assert family(checkout({"speak_flux.py": SOUND.format(named="size='small'"), **files})) is not None
