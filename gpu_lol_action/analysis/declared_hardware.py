@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.card_labels import card_of_label
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloud_instances import instance_in
+from gpu_lol_action.analysis.cluster_orders import selected_card
 from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_amounts import memory_phrases
 from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, may_name
@@ -75,6 +76,10 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found: list[Finding] = []
     for source in _files(checkout, run):
         found.extend(finding for finding in _of_file(source) if not _is_of_option_left_off(finding, source, run))
+    selected = selected_card(checkout.find(run.evidence.path), run.evidence.line or 1)
+    if selected is not None:  # of the machines that a file's parts select
+        of_parts = (selected.evidence.path, "documented.card")
+        found = [selected, *(f for f in found if (f.evidence.path, f.field) != of_parts)]
     ordered = {finding.evidence.path for finding in found if finding.field == "documented.card"}
     if ordered & {source.path for source in run.configs}:
         # What the configuration orders is no longer what its program would order without.

@@ -66,7 +66,8 @@ def _reached(steps: list[int]) -> tuple[int, int]:
 
 
 def _width(code: PythonCode, call: Call) -> int:
-    """Return how wide the layers are that a call makes: attention's heads stand side by side."""
+    """Return how wide the layers are that a call makes: attention's heads stand side by side, but for PyG's model, which divides by them."""
     width = as_number(code.resolve(call.keyword(*_WIDTHS)) or "") or 0
-    heads = as_number(code.resolve(call.keyword("heads", "num_heads")) or "") or 1
+    given = call.keyword("heads", "num_heads") if call.last != "GAT" else None
+    heads = as_number(code.resolve(given) or "") or 1
     return int(width * (heads if 1 <= heads <= MOST_HEADS else 1)) if 0 < width <= MOST_WIDTH else 0
