@@ -213,6 +213,9 @@ def test_a_pipeline_that_was_put_on_the_card_whole_needs_the_room(
         ("Commands for the two models on machines with 32GB of system RAM and 24 GB of VRAM.", [24]),
         ("Tried on a workstation with 12 GB of GPU memory.", [12]),
         ("It was written on a machine with 64 GB of RAM.", []),
+        # What holds on a smaller one, and is not what the commands are for.
+        ("On a machine with 8 GB of VRAM, pass `--lowvram`.", []),
+        ("It is large. For machines with 8 GB of VRAM there is another.", []),
     ],
 )
 def test_the_machine_that_commands_are_for(sentence: str, amounts: list[float]) -> None:
