@@ -47,6 +47,8 @@ _ORDERS = (
 # SLURM's "any of these": `--constraint="[a5000|a6000|a100]"`.
 _ANY_OF = regex(r"(?:-C|--constraint)[= ][\"']?\[?(\w[\w-]{0,24}(?:\|\w[\w-]{0,24}){1,8})")
 _CLUSTER_S = regex(r"^(?:compute:\s{1,20}(?:gpus:[^\n]{0,80}\s{1,20})?)?gpu_type:[ \t]*\w", re.MULTILINE)
+_COMMAND = regex(r"^command:", re.MULTILINE)
+_IS_DEPLOYED = regex(r"^(?:compute|replicas|image):", re.MULTILINE)
 _PART = regex(r"([A-Za-z]+\d+)[-_](\d{2})GB", re.IGNORECASE)  # `H100_40GB`: half of one that has 80
 LARGEST_PART = 0.6
 _SWITCH = regex(r"if\s+\w{1,20}\.(\w{1,60})\s*:")
@@ -144,21 +146,27 @@ def _files(checkout: Checkout, run: Run) -> tuple[Source, ...]:
     own = [said if said is not None and said.form is not Form.MARKDOWN else None, run.script, *run.configs]
     jobs = [s for s in checkout.of(Form.YAML) if s.depth <= 1 and regex(r"sky|job|task|slurm|cluster").match(s.name)]
     beside = [s for s in checkout.of(Form.SHELL) if "#SBATCH" in s.text[:4000] and s.depth <= 2]
-    # MosaicML's runs and deployments lie beside the program that they start.
-    home = run.script.folder if run.script is not None else None
-    jobs = [
-        *jobs[:4],
-        *(
-            s
-            for s in checkout.of(Form.YAML)
-            if s.folder == home and s.mentions("gpu_type") and _CLUSTER_S.search(s.text)
-        ),
-    ]
+    script = run.script
+    if script is not None:
+        beside_it = (s for s in checkout.of(Form.YAML) if s.folder == script.folder and s.mentions("gpu_type"))
+        jobs = [*jobs[:4], *(source for source in beside_it if _starts(source, script, run))]
     # A service's own definition stands beside its program or, as Truss has it, one folder up.
     folder = run.script.folder if run.script is not None and service_of(checkout, run.script) is not None else None
     places = [] if folder is None else [folder, folder.rpartition("/")[0]]
     served = [checkout.find(f"{place}/{name}".lstrip("/")) for place in places for name in _DEFINITIONS]
     return tuple(dict.fromkeys(source for source in (*own, *jobs[:8], *beside[:4], *served) if source is not None))
+
+
+def _starts(job: Source, script: Source, run: Run) -> bool:
+    """Whether a file of MosaicML's platform, which lies beside a program, is a job of it or the deployment of its model.
+
+    Others there are of other programs, which take other cards, or only speak of cards.
+    """
+    if _CLUSTER_S.search(job.text) is None:
+        return False
+    if _COMMAND.search(job.text) is None:
+        return run.behavior is Behavior.INFERS and _IS_DEPLOYED.search(job.text) is not None
+    return re.search(rf"(?<![\w-]){re.escape(script.name)}\b", job.text) is not None
 
 
 def _ordered(line: str, where: Evidence) -> Iterator[Finding]:

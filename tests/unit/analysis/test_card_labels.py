@@ -108,3 +108,22 @@ def test_the_machines_of_the_document_that_starts_a_run(checkout: Build) -> None
     for text in (f"{trains}---\n{looks}", f"{looks}---\n{trains}"):
         found = analyze(checkout({"README.md": "# Train\n", "job.yaml": text, "train.py": program}))
         assert 44 <= found.spec.hardware.vram_required_gb <= 48
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"look.yaml": "name: look\ncompute:\n  gpus: 1\n  gpu_type: t4\ncommand: python look.py\n"},
+        {"look.yaml": "name: look\ncompute:\n  gpus: 1\n  gpu_type: t4\ncommand: python pretrain.py\n"},
+        {"ask.yaml": "name: ask\ncompute:\n  gpus: 1\n  gpu_type: a10\nreplicas: 1\n"},
+        {"prices.yaml": "gpu_type: T4\nprice: 0.35\n"},
+    ],
+)
+def test_what_lies_beside_a_program_and_starts_another(checkout: Build, other: Mapping[str, str]) -> None:
+    program = "import torch\nif __name__ == '__main__':\n    net = ours().cuda()\n    loss.backward()\n"
+    job = {"run.yaml": "name: ours\ncompute:\n  gpus: 1\n  gpu_type: h100_80gb\ncommand: python train.py\n"}
+    files = {"README.md": "# A\n", "train.py": program}
+    own = analyze(checkout({**files, **job})).spec.hardware.vram_required_gb
+    assert analyze(checkout({**files, **job, **other})).spec.hardware.vram_required_gb == own > 48
+    plain = analyze(checkout(files)).spec.hardware.vram_required_gb
+    assert analyze(checkout({**files, **other})).spec.hardware.vram_required_gb == plain
