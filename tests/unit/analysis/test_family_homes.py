@@ -54,3 +54,9 @@ def test_a_file_s_name_is_no_family_where_another_model_is_loaded(checkout: Buil
     files = {"ours.py": "class Speaker:\n    pass\n"}
     assert family(checkout({"speak_flux.py": SOUND.format(named="size='small'"), **files})) is not None
     assert family(checkout({"speak_flux.py": SOUND.format(named="name='somebody/SpeakFlow'"), **files})) is None
+
+
+def test_data_and_logs_are_no_other_model(checkout: Build) -> None:
+    for made in ("Dataset(name='somebody/pictures')", "WandbLogger(name='team/runs')"):
+        program = SOUND.format(named="size='small'").replace("    speaker =", f"    {made}\n    speaker =", 1)
+        assert family(checkout({"speak_flux.py": program, "ours.py": "class Speaker:\n    pass\n"})) is not None
