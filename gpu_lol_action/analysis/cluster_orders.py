@@ -6,6 +6,7 @@ Formats: Kubernetes' guide on scheduling GPUs (``resources.limits`` with ``nvidi
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -19,7 +20,7 @@ from gpu_lol_action.domain.patterns import regex
 
 CLUSTER = "the cluster"
 USUAL_NODE = 8
-MAX_FILES, MAX_HELPERS, MAX_LINES = 60, 3, 2000
+MAX_FILES, MAX_HELPERS, MAX_LINES, MAX_LABELS = 60, 3, 2000, 200
 _LIMIT = regex(r"^[ \t]+[\"']?nvidia\.com/gpu[\"']?:[ \t]*[\"']?([1-9]\d{0,2})\b", re.MULTILINE)
 _VALUE = regex(r"^[ \t]+(?:gpus|gpuCount|numGpus|gpus_?[pP]er_?[nN]ode):[ \t]*[\"']?([1-9]\d{0,3})\b", re.MULTILINE)
 # The labels of nodes by which a pod chooses them.
@@ -80,7 +81,7 @@ def _card(source: Source, place: int) -> tuple[str, Evidence] | None:
     if not any(word in source.text for word in _SELECTS):
         return None
     known: list[tuple[re.Match[str], str]] = []
-    for found in _SELECTED.finditer(source.text):
+    for found in itertools.islice(_SELECTED.finditer(source.text), MAX_LABELS):
         instance = instance_in(found[1])
         card = instance[1] if instance is not None else card_of_label(found[1])
         if card is not None:

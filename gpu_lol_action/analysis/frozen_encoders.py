@@ -6,6 +6,7 @@ nothing is kept of it for a way back: the terms are those of adapters whose acti
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from gpu_lol_action.analysis.checkout import Source
@@ -26,7 +27,7 @@ _LEARNS_AGAIN = regex(r"\.requires_grad\s{0,4}=\s{0,4}(?!\s|False)|\.requires_gr
 # Whose training it is: a teacher's encoder is frozen, too.
 _TRAINED = regex(r"\b(?:Trainer\(\s{0,40}|model\s{0,4}=\s{0,4})(\w{1,40})\s{0,4}(?=[,)])|\b(\w{1,40})\.fit\(")
 _CONDITION = regex(r"(?:if|elif|else|while|try|except)\b")
-MAX_LINES_ABOVE = 200
+MAX_LINES_ABOVE, MAX_PLACES = 200, 20
 WHY = "the encoder is frozen, and what stands behind it is trained"
 
 
@@ -42,7 +43,7 @@ def _frozen_in(source: Source) -> Evidence | None:
         return None
     trained = {match[1] or match[2] for match in _TRAINED.finditer(text)}
     calls = {call.line for call in source.code.calls}
-    for found in _FROZEN.finditer(text):
+    for found in itertools.islice(_FROZEN.finditer(text), MAX_PLACES):
         line = text.count("\n", 0, found.start(1)) + 1
         # What stands in a text is no call, and what stands under a condition or in a function may not be reached.
         if line in calls and (found[2] or found[3]) in trained and not _is_asked_for(text, found):
