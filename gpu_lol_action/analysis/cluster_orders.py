@@ -6,19 +6,21 @@ Formats: Kubernetes' guide on scheduling GPUs (``resources.limits`` with ``nvidi
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 
 from gpu_lol_action.analysis.card_labels import card_of_label
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloud_instances import instance_in
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 CLUSTER = "the cluster"
 USUAL_NODE = 8
-MAX_FILES, MAX_HELPERS = 60, 3
+MAX_FILES, MAX_HELPERS, MAX_LINES, MAX_LABELS = 60, 3, 2000, 200
 _LIMIT = regex(r"^[ \t]+[\"']?nvidia\.com/gpu[\"']?:[ \t]*[\"']?([1-9]\d{0,2})\b", re.MULTILINE)
 _VALUE = regex(r"^[ \t]+(?:gpus|gpuCount|numGpus|gpus_?[pP]er_?[nN]ode):[ \t]*[\"']?([1-9]\d{0,3})\b", re.MULTILINE)
 # The labels of nodes by which a pod chooses them.
@@ -50,7 +52,7 @@ def cluster_wish(checkout: Checkout) -> Wish | None:
             count = int(found[1])
             where = _line_of(source, found)
             why = f"`{source.name}` asks a cluster for {count} {'GPU' if count == 1 else 'GPUs'}"
-            card = _card(source)
+            card = _card(source, found.start(1))
             return Wish(
                 why,
                 where,
@@ -63,14 +65,49 @@ def cluster_wish(checkout: Checkout) -> Wish | None:
     return None
 
 
-def _card(source: Source) -> tuple[str, Evidence] | None:
-    """Return the card of the machines that a file selects by a label, or by the name of their type."""
-    for found in _SELECTED.finditer(source.text) if any(word in source.text for word in _SELECTS) else ():
+def selected_card(source: Source | None, line: int) -> Finding | None:
+    """Return the card of the machines that are selected for what stands on a line of a manifest: a run's command."""
+    if source is None or source.form is not Form.YAML or not source.mentions("nodeSelector"):
+        return None
+    place = sum(map(len, source.text.splitlines(keepends=True)[: line - 1]))
+    card = _card(source, min(place, len(source.text) - 1))
+    if card is None:
+        return None
+    return Finding("documented.card", card[0], f"its machines are selected for {card[0]}", Confidence.HIGH, card[1])
+
+
+def _card(source: Source, place: int) -> tuple[str, Evidence] | None:
+    """Return the card of the machines that a file selects by a label, or by the name of their type, for what asks for GPUs."""
+    if not any(word in source.text for word in _SELECTS):
+        return None
+    known: list[tuple[re.Match[str], str]] = []
+    for found in itertools.islice(_SELECTED.finditer(source.text), MAX_LABELS):
         instance = instance_in(found[1])
         card = instance[1] if instance is not None else card_of_label(found[1])
         if card is not None:
-            return card, _line_of(source, found)
+            known.append((found, card))
+    # Of a file's parts each selects its own machines.
+    for start, end in _blocks(source.text, place) if known else ():
+        for found, card in known:
+            if start <= found.start(1) < end:
+                return card, _line_of(source, found)
     return None
+
+
+def _blocks(text: str, place: int) -> Iterator[tuple[int, int]]:
+    """Yield where the blocks begin and end that a place stands in, the smallest first; the last is its whole document."""
+    first = text.rfind("\n---", 0, place) + 1
+    last = text.find("\n---", place)
+    last = len(text) if last < 0 else last
+    lines = list(re.finditer(r"^( *)(- )?[^\s#].*$", text[first:last], re.MULTILINE))
+    here = sum(line.start() <= place - first for line in lines) - 1
+    depth = len(lines[here][1])
+    for above in range(here - 1, max(-1, here - MAX_LINES), -1):
+        if len(lines[above][1]) < depth:
+            depth = len(lines[above][1])
+            behind = (line.start() for line in lines[here:] if len(line[1]) <= depth)
+            yield first + lines[above].start(), first + next(behind, last - first)
+    yield first, last
 
 
 def _line_of(source: Source, found: re.Match[str]) -> Evidence:

@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.card_labels import card_of_label
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloud_instances import instance_in
+from gpu_lol_action.analysis.cluster_orders import selected_card
 from gpu_lol_action.analysis.documented import statements_of
 from gpu_lol_action.analysis.documented_amounts import memory_phrases
 from gpu_lol_action.analysis.documented_phrases import card_phrases, count_of, may_name
@@ -46,6 +47,8 @@ _ORDERS = (
 # SLURM's "any of these": `--constraint="[a5000|a6000|a100]"`.
 _ANY_OF = regex(r"(?:-C|--constraint)[= ][\"']?\[?(\w[\w-]{0,24}(?:\|\w[\w-]{0,24}){1,8})")
 _CLUSTER_S = regex(r"^(?:compute:\s{1,20}(?:gpus:[^\n]{0,80}\s{1,20})?)?gpu_type:[ \t]*\w", re.MULTILINE)
+_COMMAND = regex(r"^command:", re.MULTILINE)
+_IS_DEPLOYED = regex(r"^(?:compute|replicas|image):", re.MULTILINE)
 _PART = regex(r"([A-Za-z]+\d+)[-_](\d{2})GB", re.IGNORECASE)  # `H100_40GB`: half of one that has 80
 LARGEST_PART = 0.6
 _SWITCH = regex(r"if\s+\w{1,20}\.(\w{1,60})\s*:")
@@ -75,6 +78,10 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found: list[Finding] = []
     for source in _files(checkout, run):
         found.extend(finding for finding in _of_file(source) if not _is_of_option_left_off(finding, source, run))
+    selected = selected_card(checkout.find(run.evidence.path), run.evidence.line or 1)
+    if selected is not None:  # of the machines that a file's parts select
+        of_parts = (selected.evidence.path, "documented.card")
+        found = [selected, *(f for f in found if (f.evidence.path, f.field) != of_parts)]
     ordered = {finding.evidence.path for finding in found if finding.field == "documented.card"}
     if ordered & {source.path for source in run.configs}:
         # What the configuration orders is no longer what its program would order without.
@@ -139,21 +146,27 @@ def _files(checkout: Checkout, run: Run) -> tuple[Source, ...]:
     own = [said if said is not None and said.form is not Form.MARKDOWN else None, run.script, *run.configs]
     jobs = [s for s in checkout.of(Form.YAML) if s.depth <= 1 and regex(r"sky|job|task|slurm|cluster").match(s.name)]
     beside = [s for s in checkout.of(Form.SHELL) if "#SBATCH" in s.text[:4000] and s.depth <= 2]
-    # MosaicML's runs and deployments lie beside the program that they start.
-    home = run.script.folder if run.script is not None else None
-    jobs = [
-        *jobs[:4],
-        *(
-            s
-            for s in checkout.of(Form.YAML)
-            if s.folder == home and s.mentions("gpu_type") and _CLUSTER_S.search(s.text)
-        ),
-    ]
+    script = run.script
+    if script is not None:
+        beside_it = (s for s in checkout.of(Form.YAML) if s.folder == script.folder and s.mentions("gpu_type"))
+        jobs = [*jobs[:4], *(source for source in beside_it if _starts(source, script, run))]
     # A service's own definition stands beside its program or, as Truss has it, one folder up.
     folder = run.script.folder if run.script is not None and service_of(checkout, run.script) is not None else None
     places = [] if folder is None else [folder, folder.rpartition("/")[0]]
     served = [checkout.find(f"{place}/{name}".lstrip("/")) for place in places for name in _DEFINITIONS]
     return tuple(dict.fromkeys(source for source in (*own, *jobs[:8], *beside[:4], *served) if source is not None))
+
+
+def _starts(job: Source, script: Source, run: Run) -> bool:
+    """Whether a file of MosaicML's platform, which lies beside a program, is a job of it or the deployment of its model.
+
+    Others there are of other programs, which take other cards, or only speak of cards.
+    """
+    if _CLUSTER_S.search(job.text) is None:
+        return False
+    if _COMMAND.search(job.text) is None:
+        return run.behavior is Behavior.INFERS and _IS_DEPLOYED.search(job.text) is not None
+    return re.search(rf"(?<![\w-]){re.escape(script.name)}\b", job.text) is not None
 
 
 def _ordered(line: str, where: Evidence) -> Iterator[Finding]:

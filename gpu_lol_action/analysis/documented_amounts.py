@@ -130,7 +130,7 @@ _CAN_BE_LESS = regex(
 )
 _OF_CARDS = (_SIZED, _WITH_CARD, _OF_GPUS)
 _ASKS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|nearly|roughly|uses?|used|using|usage|only|just(?=\s+\*{0,2}\d)|consum\w*|takes?|"
-                   r"occup\w*|fits?|within|(?:trains?|training|trained|works?|running)\s+(?:in|on|with)(?=\s+\*{0,2}\d{1,3}\s?G)|(?:on|for)\s+(?:an?\s+|any\s+)?(?:machine|computer|workstation|server|laptop|desktop|PC)s?\s+(?:with|having)|less than|larger than|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
+                   r"occup\w*|fits?|within|(?:trains?|training|trained|works?|running)\s+(?:in|on|with)(?=\s+\*{0,2}\d{1,3}\s?G)|(?<=[\w)`*]\s)(?:on|for)\s+(?:an?\s+|any\s+)?(?:machine|computer|workstation|server|laptop|desktop|PC)s?\s+(?:with|having)|less than|larger than|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
                    r"|[~≥>]|需要|至少|约|占用|只需|仅需|以上|左右|大概|建议|推荐|不少于|不低于|即可|足够|消耗|이상|필요|mindestens|al menos|au moins", re.IGNORECASE)  # fmt: skip
 _DEMANDS = regex(
     r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*|or (?:more|larger))\b|≥|>=|需要|至少|以上|建议|推荐|不少于|不低于|이상|필요|mindestens|al menos|au moins",

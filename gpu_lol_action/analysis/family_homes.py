@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.model_loads import HUB_ID, PLACEHOLDER, model_name
+from gpu_lol_action.domain.patterns import regex
 
 _NAMES = ("name", "model", "model_name", "model_id", "model_path", "repo_id")
 _LIBRARIES = ("diffusers", "transformers")
 _PIPELINE = "Pipeline"
+# Data, logs and what prepares them have names on the Hub, or such as look like them, too.
+_NO_MODEL = regex(r"data|logg|track|writer|tokeniz|process|extract|schedul|config|optim", re.IGNORECASE)
 
 
 def home_of_pipeline(source: Source, owner: str) -> str:
@@ -31,7 +36,7 @@ def loads_unknown(source: Source) -> bool:
     if source.code is None:
         return False
     for call in source.code.calls:
-        if not call.last[:1].isupper() or "." in call.name:
+        if not call.last[:1].isupper() or "." in call.name or _NO_MODEL.search(call.last):
             continue
         text = source.code.resolve(call.keyword(*_NAMES)) or ""
         if HUB_ID.fullmatch(text) and model_name(text) is None and not PLACEHOLDER.search(text):

@@ -39,6 +39,7 @@ from gpu_lol_action.analysis.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.settings import Scope, is_on, look_up, scope_of, values_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.estimation.media_facts import find_network
 
 _CONTROLLED = ("ControlNetModel", "ControlNetXSAdapter", "FluxControlNetModel", "SD3ControlNetModel")
 _PARTS = (
@@ -61,11 +62,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return []
     scope = scope_of(checkout, run)
     sources = import_closure(checkout, run.script) if run.script is not None else ()
-    cropped = (
-        [crop for source in sources[:MAX_CROPPING] for crop in crop_findings(source)]
-        if run.behavior is Behavior.TRAINS
-        else []
-    )
+    networks = list(library_networks(scope, sources))
+    cropped = _cropped(run, sources, networks)
     told = {crop.field for crop in cropped}
     sized = size_findings(scope, sources, values_of(checkout, run))
     found = [*cropped, *(finding for finding in sized if finding.field not in told)]
@@ -81,7 +79,6 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found += detector_findings(scope)
     found += views_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
     found += built_detector(scope, sources)
-    networks = list(library_networks(scope, sources))
     found += networks[:3]
     # Before a latent model's configuration: the guide's own says nothing of what is trained.
     guided = guidance_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
@@ -99,6 +96,16 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     named = (*named_modules(checkout, followed, words), *configured_modules(checkout, configs, followed[:1]))
     followed = tuple(dict.fromkeys((*followed[:1], *named, *followed[1:]))) if followed else ()
     return each_ray_once([*found, *_own(checkout, run, scope, followed, found)], scope)
+
+
+def _cropped(run: Run, sources: Sequence[Source], networks: Sequence[Finding]) -> list[Finding]:
+    """Return the parts of scans that are trained on; none of a volume where the network that was counted is one of pictures."""
+    found: list[Finding] = []
+    for source in sources[:MAX_CROPPING] if run.behavior is Behavior.TRAINS else ():
+        found.extend(crop_findings(source))
+    network = find_network(networks[0].value) if networks and networks[0].field == "media.network" else None
+    is_flat = network is not None and not network.is_volume
+    return [] if is_flat and any(finding.field == "media.frames" for finding in found) else found
 
 
 def _calls(sources: Sequence[Source], *names: str) -> Iterator[tuple[Source, Call]]:

@@ -212,9 +212,10 @@ def _made(source: Source, words: _Words) -> Finding | None:
             why = f"`{call.name[:60]}` is of the family of {model}"
             made.append(Finding("model.family", model, why, Confidence.LOW, Evidence(source.path, call.line)))
     usual = [each for each in made if _size(each) <= FAR_LARGER * _usual_size(made)]
-    # A pipeline that is put together of its parts is what runs: the encoder of its prompts may have been loaded before it.
-    whole = next((each for each in usual if _PUT_TOGETHER.search(each.why)), None)
-    return whole or next(iter(usual), None)
+    # A pipeline put together of its parts is what runs (its prompts' encoder may be loaded before), but for one behind another.
+    first = next(iter(usual), None)
+    is_whole = first is None or "Pipeline." in first.why
+    return first if is_whole else next((each for each in usual if _PUT_TOGETHER.search(each.why)), first)
 
 
 def _of_pipeline(source: Source, owner: str) -> str | None:

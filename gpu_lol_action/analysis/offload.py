@@ -27,9 +27,13 @@ _MOVES = regex(
     r"|(?:move|load|swap)_(?:layer|block)s?_(?:to|from|in|out)\w*|\w*block_?swap\w*",
     re.IGNORECASE,
 )
-_PUT = regex(
-    r"^(?:([\w.]{1,60})\s?=\s?)?([\w.]{1,60})(?:\(.{0,300}\))?\.(?:to\(\s?(?:device\s?=\s?)?[\"']cuda(?::\d)?[\"']|cuda\(\))"
+_ON_CARD = (
+    r"\.(?:to\(\s?(?:device\s?=\s?)?(?:torch\.device\(\s?)?(?:[\"']cuda(?::\d)?[\"']|(\w{1,40})\s?(?=[,)]))|cuda\(\))"
 )
+_PUT = regex(rf"^(?:([\w.]{{1,60}})\s?=\s?)?([\w.]{{1,60}})(?:\(.{{0,300}}\))?{_ON_CARD}")
+_PUT_BELOW = regex(rf"^\){_ON_CARD}")  # behind a call of several lines
+_CARD_S = regex(r"^[ \t]*(\w{1,40})\s?=\s?(?:torch\.device\(\s?)?[\"']cuda", re.MULTILINE)
+_ANEW = regex(r"^([\w.]{1,60})\s?=(?!=)\s?(.*)")
 MAX_LINES_BEFORE, MAX_LINE = 40, 500
 MAX_GUARD_LINES = 400
 ENOUGH_MOVES = 2  # one helper may only clean up between two models
@@ -53,16 +57,22 @@ def _is_whole_before(source: Source, call: Call) -> bool:
     owner, lines = call.name.rpartition(".")[0], source.text.split("\n")
     if source.form is not Form.PYTHON or not owner or not 0 < call.line <= len(lines):
         return False
-    depth = _indent(lines[call.line - 1])
+    depth, is_put_below = _indent(lines[call.line - 1]), False
+    cards = {found[1] for found in _CARD_S.finditer(source.text)} | {None}
     for line in reversed(lines[max(0, call.line - 1 - MAX_LINES_BEFORE) : call.line - 1]):
         bare = line.strip()
         if not bare or bare.startswith("#"):
             continue
         if _indent(line) < depth:
             return False
-        put = _PUT.search(bare) if _indent(line) == depth and len(bare) <= MAX_LINE else None
-        if put is not None and owner in {put[1], put[2]}:
+        if _indent(line) > depth or len(bare) > MAX_LINE:
+            continue
+        if (put := _PUT.search(bare)) is not None and owner in {put[1], put[2]} and put[3] in cards:
             return True
+        below, anew = _PUT_BELOW.search(bare), _ANEW.search(bare)
+        if anew is not None and anew[1] == owner and owner not in anew[2]:
+            return is_put_below  # what had its name before is another one
+        is_put_below = below is not None and below[1] in cards
     return False
 
 

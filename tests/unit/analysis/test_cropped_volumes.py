@@ -42,10 +42,17 @@ def found(tree: Checkout) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("crop", "size", "depth", "parts"),
     [
-        (BY_LABEL, "96x96", None, "4"),
+        (BY_LABEL, "96x96", "96", "4"),
         (NAMED, "128x128", "32", None),  # cuts one part, whatever it is told
         (BARE, "96x96", "64", "3"),
         (WHOLE, None, None, None),
+        ("RandSpatialCropd(keys=['image'], roi_size=[64, 64, 64], random_size=True)", None, None, None),
+        ("RandCropByPosNegLabeld(['image', 'label'], 'label', patch, 1, 1, 6)", "128x128", "32", "6"),
+        # Cut for a test, and for training.
+        (f"RandSpatialCropd(keys=['image'], roi_size=(32, 32, 32))]), Compose([{BY_LABEL}", "96x96", "96", "4"),
+        (f"{BY_LABEL},\n    Resized(keys=['image'], spatial_size=(192, 192, 160))\n", "192x192", "160", "4"),
+        (f"{BY_LABEL},\n    Resized(keys=['image'], spatial_size=sides)\n", None, None, None),
+        (f"{BY_LABEL}])\nother = Compose([Resized(keys=['image'], spatial_size=(32, 32, 32))", "96x96", "96", "4"),
     ],
 )
 def test_the_parts_that_are_cut_out_of_a_scan(
@@ -70,3 +77,11 @@ def test_parts_of_a_scan_are_learned_from_at_once(checkout: Build) -> None:
 def test_another_library_s_crops_are_none_of_scans(checkout: Build) -> None:
     other = TRAIN.replace("monai", "ours").format(network="SegResNet", crop=BY_LABEL, more="")
     assert "media.parts" not in found(checkout({"train.py": other}))
+
+
+def test_a_network_that_was_counted_for_pictures_sees_no_volumes(checkout: Build) -> None:
+    said = found(checkout({"train.py": TRAIN.format(network="UNet", crop=BY_LABEL, more=", spatial_dims=3")}))
+    assert not {"media.parts", "media.image_size"} & said.keys()
+    flat = "RandSpatialCropSamplesd(keys=['image'], roi_size=(96, 96), num_samples=3)"
+    said = found(checkout({"train.py": TRAIN.format(network="UNet", crop=flat, more=", spatial_dims=2")}))
+    assert (said["media.image_size"], said["media.parts"]) == ("96x96", "3")

@@ -39,7 +39,24 @@ def test_a_pipeline_is_of_the_module_that_it_comes_from(checkout: Build) -> None
     assert library == "stabilityai/stable-diffusion-xl-base-1.0"
 
 
+def test_a_pipeline_that_makes_larger_what_another_drew_is_not_all_of_it(checkout: Build) -> None:
+    program = (
+        "from diffusers import StableDiffusionUpscalePipeline, WanPipeline\n"
+        "if __name__ == '__main__':\n"
+        "    wan = WanPipeline.from_pretrained(given).to('cuda')\n"
+        "    larger = StableDiffusionUpscalePipeline(vae=vae).to('cuda')\n"
+        "    larger(wan('a cat'))\n"
+    )
+    assert (family(checkout({"sample.py": program})) or "").startswith("Wan-AI/")
+
+
 def test_a_file_s_name_is_no_family_where_another_model_is_loaded(checkout: Build) -> None:
     files = {"ours.py": "class Speaker:\n    pass\n"}
     assert family(checkout({"speak_flux.py": SOUND.format(named="size='small'"), **files})) is not None
     assert family(checkout({"speak_flux.py": SOUND.format(named="name='somebody/SpeakFlow'"), **files})) is None
+
+
+def test_data_and_logs_are_no_other_model(checkout: Build) -> None:
+    for made in ("Dataset(name='somebody/pictures')", "WandbLogger(name='team/runs')"):
+        program = SOUND.format(named="size='small'").replace("    speaker =", f"    {made}\n    speaker =", 1)
+        assert family(checkout({"speak_flux.py": program, "ours.py": "class Speaker:\n    pass\n"})) is not None

@@ -188,6 +188,15 @@ def test_a_training_s_configuration_keeps_no_weights_of_what_only_asks(
         (("other.to('cuda')", "pipe.enable_model_cpu_offload()"), True),
         (("if large:", "    pipe.to('cuda')", "pipe.enable_model_cpu_offload()"), True),
         (("pipe.to('cpu')", "pipe.enable_model_cpu_offload()"), True),
+        (("pipe = Some.from_pretrained(", "    given,", ").to('cuda')", "pipe.enable_model_cpu_offload()"), False),
+        (("device = 'cuda' if has_card() else 'cpu'", "pipe.to(device)", "pipe.enable_model_cpu_offload()"), False),
+        (("pipe.to(device)", "pipe.enable_model_cpu_offload()"), True),
+        # What is put on the card is another one, or one that had its name before.
+        (("other = Some.from_pretrained(", "    given,", ").to('cuda')", "pipe.enable_model_cpu_offload()"), True),
+        (
+            ("pipe.to('cuda')", "del pipe", "pipe = Some.from_pretrained(given)", "pipe.enable_model_cpu_offload()"),
+            True,
+        ),
     ],
 )
 def test_a_pipeline_that_was_put_on_the_card_whole_needs_the_room(
@@ -204,6 +213,9 @@ def test_a_pipeline_that_was_put_on_the_card_whole_needs_the_room(
         ("Commands for the two models on machines with 32GB of system RAM and 24 GB of VRAM.", [24]),
         ("Tried on a workstation with 12 GB of GPU memory.", [12]),
         ("It was written on a machine with 64 GB of RAM.", []),
+        # What holds on a smaller one, and is not what the commands are for.
+        ("On a machine with 8 GB of VRAM, pass `--lowvram`.", []),
+        ("It is large. For machines with 8 GB of VRAM there is another.", []),
     ],
 )
 def test_the_machine_that_commands_are_for(sentence: str, amounts: list[float]) -> None:

@@ -29,8 +29,16 @@ opt.step()
         ("num_neighbors=[10, 5]", 31 * 128 * 2 * 3),  # 1 + 10 + 50 nodes, of which half are different ones
         ("num_neighbors=[4] * 2", 11 * 128 * 2 * 3 - 384),
         ("num_neighbors={('a', 'to', 'b'): [10, 5]}", 31 * 128 * 2 * 3),
+        ("[10, 5]", 31 * 128 * 2 * 3),
+        # A test's loader, and a remark.
+        ("num_neighbors=[2, 2])\nloader = NeighborLoader(data, num_neighbors=[10, 5]", 31 * 128 * 2 * 3),
+        ("num_neighbors=[10, 5])  # num_neighbors=[50, 50]\nprint(1", 31 * 128 * 2 * 3),
+        ("num_neighbors=[10, 5])\nlast = Decoder(8, hidden_channels=16", 31 * 128 * 2 * 3),
+        ("num_neighbors=[10, 5])\nlast = GAT(8, hidden_channels=128, heads=4", 31 * 128 * 2 * 3),
+        ("num_neighbors=[10, 5])\nlast = Ours(8, hidden_channels=128, heads=4", 31 * 512 * 2 * 3),
         ("num_neighbors=[-1, -1]", None),
         ("num_neighbors=given", None),
+        ("num_neighbors=FANS)\nFANS = [10, 5]\nprint(1", 31 * 128 * 2 * 3),
         (f"num_neighbors=[{', '.join(['9'] * 20)}]", None),
     ],
 )
