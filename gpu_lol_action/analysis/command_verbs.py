@@ -153,7 +153,12 @@ def by_words(command: LaunchCommand) -> Behavior:
         return Behavior.TRAINS  # as Hugging Face's example programs are told
     if TRAINING_TARGET.search(words) and not SERVING_TARGET.search(name):
         return Behavior.TRAINS
-    if SERVING_TARGET.search(name) or _EVALUATES.fullmatch(name) or command.target.startswith(SERVING_TOOLS) or command.tool in SERVING_TOOLS:
+    if (
+        SERVING_TARGET.search(name)
+        or _EVALUATES.fullmatch(name)
+        or command.target.startswith(SERVING_TOOLS)
+        or command.tool in SERVING_TOOLS
+    ):
         return Behavior.INFERS
     if "serve" in words or "chat" in words:
         return Behavior.INFERS
