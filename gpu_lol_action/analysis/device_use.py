@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import field
 
 from gpu_lol_action.analysis.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
@@ -16,6 +19,7 @@ from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.small_worlds import lives_in_small_worlds
 from gpu_lol_action.analysis.untold_programs import SHY
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 # A program may ask whether a tensor is on a card without putting any there, and a browser has devices of its own.
 _DEVICE = regex(r"(?<!\bis_)(?<!\.is_)cuda|(?<!media)device|gpu|accelerator|\.to\(", re.IGNORECASE)
@@ -40,6 +44,7 @@ _ON_THE_CPU = frozenset({"ctransformers", "llama_cpp"})
 _OF_INTEL = frozenset({"openvino", "openvino_genai"})
 _IPEX = frozenset({"ipex_llm", "bigdl"})
 """Intel's loaders of language models: on its processors and its own cards, no others."""
+_LEADS_TO_INTEL = _OF_INTEL | _IPEX | {"optimum"}
 # A copied line that would empty the memory of a card, of which nothing is used: `if torch.cuda.is_available(): torch.cuda.empty_cache()`.
 _EMPTIES = regex(r"#.*|torch\.cuda\.(?:is_available|empty_cache|ipc_collect)\(\)")
 _OF_TRANSFORMERS = regex(r"(?<![\w.])(?<!from )(?<!import )transformers\.(\w{1,60})")
@@ -52,36 +57,63 @@ _GIVEN_TO_INTEL = frozenset(
 def touches_a_device(checkout: Checkout) -> bool:
     """Whether any program may reach a GPU. Bare PyTorch stays on the CPU until it is told; what builds on it is not so shy."""
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
-    used, read = set[str](), set[str]()
-    stays = False
-    built_for_cpu = _built_for_cpu(checkout)
+    seen = _Seen(checkout, _built_for_cpu(checkout))
+    on_intel: list[Source] = []
+    aside: list[tuple[Source, AbstractSet[str]]] = []
     for source in programs:
-        found = source.code.imported() & GPU_MODULES if source.code else set()
+        imported = source.code.imported() if source.code is not None else frozenset[str]()
+        found: AbstractSet[str] = imported & GPU_MODULES
+        is_on_intel = bool(imported & _LEADS_TO_INTEL) and _computes_on_intel(source)
+        on_intel += [source] if is_on_intel else []
         if "transformers" in found and _only_splits_texts(source):
-            stays, found = True, found - {"transformers"}
+            seen.stays, found = True, found - {"transformers"}
         if found & _ON_THE_CPU and "gpu_layers" not in source.text:
-            stays, found = True, found - _ON_THE_CPU
-        if found and (_computes_on_intel(source) or _is_helper(checkout, source, programs)):
-            stays, found = True, found - _GIVEN_TO_INTEL
+            seen.stays, found = True, found - _ON_THE_CPU
+        if found and is_on_intel:
+            seen.stays, found = True, found - _GIVEN_TO_INTEL
+        elif found and _may_help(source):
+            aside.append((source, found))  # whom it serves is known when all programs are: most trees end at one before
+            continue
+        if seen.reaches(source, found):
+            return True
+    for source, found in aside:
+        helps = bool(on_intel) and _helps(checkout, source, on_intel)
+        seen.stays = seen.stays or helps
+        if seen.reaches(source, found - _GIVEN_TO_INTEL if helps else found):
+            return True
+    if seen.stays and not seen.used and not any(c.is_tool or c.is_launcher for c in launch_commands(checkout)):
+        # Somebody else's runtime computes, on the CPU unless it is asked otherwise, or built for cards.
+        return _is_built_for_cards(checkout, seen.read)
+    if not seen.used or any(command.is_launcher for command in launch_commands(checkout)):
+        return True
+    return _is_built_for_cards(checkout, seen.used) or any(_DEVICE.search(source.text) for source in programs)
+
+
+@record(slots=True)
+class _Seen:
+    """What the programs looked at so far use: ``stays`` where one would, and stays on the CPU; ``read`` is what only reads data."""
+
+    checkout: Checkout
+    built_for_cpu: frozenset[str]
+    used: set[str] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
+    stays: bool = False
+
+    def reaches(self, source: Source, found: AbstractSet[str]) -> bool:
+        """Take what one program uses of what could reach a card; whether that is enough to know that one is reached."""
         if found and only_reads(source, frozenset(found)):
             # What is learned with it elsewhere may use the card; who only writes records of data does not.
             is_more = source.code is not None and behavior_of(source.code)[0] is not Behavior.NEITHER
-            stays, found, read = True, set(), read | found if is_more else read
+            self.read |= found if is_more else set()
+            self.stays, found = True, set()
         if found and stays_on_cpu(source):
-            stays, found = True, set()
-        if found and found <= _PLAIN and lives_in_small_worlds(checkout):
-            stays, found = True, set()
-        if found & built_for_cpu:
-            stays, found = True, found - built_for_cpu
-        used |= found
-        if used - SHY:
-            return True
-    if stays and not used and not any(c.is_tool or c.is_launcher for c in launch_commands(checkout)):
-        # Somebody else's runtime computes, on the CPU unless it is asked otherwise, or built for cards.
-        return _is_built_for_cards(checkout, read)
-    if not used or any(command.is_launcher for command in launch_commands(checkout)):
-        return True
-    return _is_built_for_cards(checkout, used) or any(_DEVICE.search(source.text) for source in programs)
+            self.stays, found = True, set()
+        if found and found <= _PLAIN and lives_in_small_worlds(self.checkout):
+            self.stays, found = True, set()
+        if found & self.built_for_cpu:
+            self.stays, found = True, found - self.built_for_cpu
+        self.used |= found
+        return bool(self.used - SHY)
 
 
 def _is_built_for_cards(checkout: Checkout, used: set[str]) -> bool:
@@ -101,20 +133,22 @@ def _computes_on_intel(source: Source) -> bool:
     return is_given and "cuda" not in source.text
 
 
-def _is_helper(checkout: Checkout, source: Source, programs: list[Source]) -> bool:
-    """Whether a module is only imported, loads and trains no model itself, and names no card: it serves those that Intel's compute for.
+def _may_help(source: Source) -> bool:
+    """Whether a module is only imported, loads no model itself, and names no card."""
+    if source.code is None or source.code.has_main or source.mentions("from_pretrained"):
+        return False
+    return not source.mentions("cuda") or "cuda" not in _EMPTIES.sub("", source.text)
+
+
+def _helps(checkout: Checkout, source: Source, on_intel: Sequence[Source]) -> bool:
+    """Whether such a module trains nothing either: it serves the programs that Intel's processors compute for.
 
     A training beside a demonstration with OpenVINO uses the card that it finds.
     """
-    if source.code is None or source.code.has_main or "from_pretrained" in source.text:
-        return False
-    if "cuda" in _EMPTIES.sub("", source.text):
-        return False
-    does = behavior_of(source.code)[0]
-    givers = [program for program in programs if _computes_on_intel(program)]
+    does = behavior_of(source.code)[0] if source.code is not None else Behavior.NEITHER
     if does is Behavior.INFERS:
-        return any(source in import_closure(checkout, program) for program in givers)
-    return bool(givers) and does is Behavior.NEITHER
+        return any(source in import_closure(checkout, program) for program in on_intel)
+    return does is Behavior.NEITHER
 
 
 def _built_for_cpu(checkout: Checkout) -> frozenset[str]:
