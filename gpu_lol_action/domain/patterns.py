@@ -54,7 +54,7 @@ class _Late:
 
     def made(self) -> re.Pattern[str]:
         """Return the compiled expression."""
-        return kept_patterns.compiled(self.pattern, int(self.given_flags))
+        return kept_patterns.compiled(self.pattern, self.given_flags)
 
 
 class _Asked:
@@ -67,7 +67,7 @@ class _Asked:
         self.late = late
         self.name = name
         self.words = words
-        self.fruitless = MAX_FRUITLESS if kept_patterns.has(late.pattern, int(late.given_flags)) else 0
+        self.fruitless = MAX_FRUITLESS if kept_patterns.has(late.pattern, late.given_flags) else 0
         self.of_long: Any = None
 
     def __call__(self, *given: Any, **named: Any) -> Any:

@@ -75,13 +75,9 @@ def model_of_last_word(word: str) -> ModelFacts | None:
     return next((model_of_id(key) for key in keys), None)
 
 
+@functools.cache
 def known_models() -> Mapping[str, ModelFacts]:
     """Return the whole table by id in small letters, in its order."""
-    return _all()
-
-
-@functools.cache
-def _all() -> Mapping[str, ModelFacts]:
     return {key: _read(line) for key, line in _lines().items()}
 
 

@@ -1,6 +1,7 @@
 """Lines of requirements as pip understands them, each read once: a list is asked some thirty times whom it names and in which release.
 
-What reads them takes a tenth of a small repository's analysis to load, and half of all lists hold nothing but names: those need none.
+What reads them takes a tenth of a small repository's analysis to load, and of 1,593 repositories and folders 471 install nothing but
+names: those need none.
 """
 
 from __future__ import annotations
