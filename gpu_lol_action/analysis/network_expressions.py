@@ -123,12 +123,16 @@ def _comprehension(
 
 
 def _is_table(values: list[Value]) -> bool:
-    """Whether a list holds numbers (known or not), or rows of them, alone: of a long one only its length says anything of a network."""
-    return all(
+    """Whether a list holds numbers (known or not), or rows of them, alone: of a long one only its length says anything of a network.
+
+    A row may be an array: tables of positions often say their first one apart (``zeros(d) if at == 0 else [...]``).
+    """
+    rows = [item for item in values if not isinstance(item, Tensor) or item.is_parameter]
+    return bool(rows) and all(
         isinstance(value, (int, float))
         or value is UNKNOWN
         or (isinstance(value, list) and all(isinstance(item, (int, float)) or item is UNKNOWN for item in value))
-        for value in values
+        for value in rows
     )
 
 

@@ -95,3 +95,17 @@ def test_a_loop_that_reads_a_number_off_a_tensor_evaluates_and_costs_two_rounds(
     network = own_network([next(s for s in tree.sources if s.path == path) for path in ("train.py", "net.py")], SIDE)
     assert network is not None
     assert network.parameters == (31 if is_whole else 3) * (10 * 10 + 10)
+
+
+@pytest.mark.parametrize("first", ["[0.0] * width", "np.zeros(width)"])
+def test_a_table_whose_first_row_is_said_apart_costs_no_more_steps_than_another(checkout: Build, first: str) -> None:
+    rows = f"[[p / np.power(10000, i / width) for i in range(width)] if p != 0 else {first} for p in range(500)]"
+    net = NET.replace("import math", "import math\nimport numpy as np").replace("return [[", f"return {rows}\n    [[")
+    program = (
+        "import torch\nfrom net import Net\n"
+        "nets = [Net([10]), Net([10]), Net([10]), Net([10])]\nlate = Net([10, 20])\n"
+    )
+    tree = checkout({"net.py": net, "train.py": program, "requirements.txt": "torch\n"})
+    network = own_network([next(s for s in tree.sources if s.path == path) for path in ("train.py", "net.py")], SIDE)
+    assert network is not None
+    assert network.parameters == 10 * 10 + 10 + 20 * 20 + 20  # the last one: steps are left for it
