@@ -50,6 +50,8 @@ _SENTENCE_END = regex(r"(?<=[.!?;])\s{1,4}|\]\([^()\s]{1,400}\)")
 _QUOTED = regex(r"['\"]([\w./:-]{3,120})['\"]")
 ALIKE = 1.5
 _TOKEN = regex(r"[a-z0-9]+(?:\.[0-9]+)*")
+_VISION = regex(r"(?<![a-z])vit[-_ ]?([tsblhg])(?![a-z])")
+_SIZES = {"t": "tiny", "s": "small", "b": "base", "l": "large", "h": "huge", "g": "giant"}
 _SIDES = regex(r"[0-9]{2,5}(?:x[0-9]{2,5}){1,2}")
 
 
@@ -180,17 +182,22 @@ def words_of(run: Run) -> frozenset[str]:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of a text in small letters; of ``576x1024`` the sides too. Of two characters only such as ``7b`` are words."""
+    """Return the words of a text in small letters; of ``576x1024`` the sides too, of ``vitl`` and ``ViT-L`` the size in full.
+
+    Of two characters only such as ``7b`` are words.
+    """
     small = text.lower()
     found = _TOKEN.findall(small)
     found += [side for sides in _SIDES.findall(small) for side in sides.split("x")]
+    found += [_SIZES[letter] for letter in _VISION.findall(small)] if "vit" in small else []
     return [each for each in found if len(each) > 2 or (len(each) == 2 and not each.isdigit() and not each.isalpha())]
 
 
 def rows_meant(figures: Sequence[TableFigure], words: frozenset[str]) -> list[TableFigure]:
     """Return the rows of each table that have most words in common with the command; none of a table of which all have as many."""
     found: list[TableFigure] = []
-    for table in _tables(figures):
+    for _, rows in itertools.groupby(figures, key=lambda figure: figure.table):
+        table = list(rows)
         scores = [_score(row, words) for row in table]
         if max(scores) != min(scores) and max(scores)[0]:
             found.extend(row for row, score in zip(table, scores, strict=True) if score == max(scores))
@@ -200,13 +207,3 @@ def rows_meant(figures: Sequence[TableFigure], words: frozenset[str]) -> list[Ta
 def _score(row: TableFigure, words: frozenset[str]) -> tuple[int, bool]:
     """Return how many words of a row the command says, and whether it says the row's whole name."""
     return len(set(tokens(row.label)) & words), set(tokens(row.name)) <= words
-
-
-def _tables(figures: Sequence[TableFigure]) -> list[list[TableFigure]]:
-    found: list[list[TableFigure]] = []
-    for figure in figures:
-        if found and figure.line - found[-1][-1].line <= 1:
-            found[-1].append(figure)
-        else:
-            found.append([figure])
-    return found
