@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases
+from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, purpose
 from gpu_lol_action.analysis.html_tables import html_rows
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -24,7 +24,7 @@ _CELL = regex(
 _SMALL_CELL = regex(r"^\W{0,6}(\d{4,6})\s?Mi?B\b(?!/s)[^|]{0,24}$", re.IGNORECASE)
 _RANGE = regex(r"^\W{0,6}(\d{1,3})\s?(?:-|–|~|to)\s?(\d{1,3})\s?(?:GB|GiB|G)\b(?!/s)", re.IGNORECASE)
 _NUMBER = regex(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}$")
-_ON, _OFF = regex(r"(?i:true|yes|on)|[✓✔✅☑]\ufe0f?"), regex(r"(?i:false|no|off)|[✗✘❌✖]\ufe0f?|[-–—]")
+_ON, _OFF = regex(r"(?i:true|yes|on)|[✓✔✅☑]\ufe0f?"), regex(r"(?i:false|no|off)|[✗✘❌✖]\ufe0f?")
 _RULE = regex(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$|^\s*\+(?:={3,}\+)+\s*$")
 _GRID = regex(r"\s*\+(?:-{3,}\+)+\s*$")  # between the rows of reStructuredText's tables
 _COUNTS_HEADER = regex(
@@ -173,7 +173,9 @@ def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterat
             continue
         size = _size(cell, column)
         if size is not None and 1 <= size <= 2000:
-            label = named if says[index] else f"{named} {column}"
+            # One of several columns, or one for a use, says what its figure is of: "Training VRAM", "VRAM (fp16)".
+            is_one_of_many = not says[index] or sum(says) > 1 or purpose(column)
+            label = f"{named} {column}" if is_one_of_many else named
             label = f"{label} (inference)" if is_run else label
             yield TableFigure(size, " ".join(label.split()), line, cells[0])
 

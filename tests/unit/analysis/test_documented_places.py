@@ -303,3 +303,13 @@ def test_the_row_is_meant_of_the_size_that_a_vision_transformer_s_name_bears(
     run = f"```\npython train.py --encoder {encoder}\n```\n"
     tree = checkout({"README.md": f"{rows}\n## Run\n{run}", "train.py": TRAIN})
     assert [number // 5 for number, kind in places(tree) if kind == IN_ROW] == [line // 5]
+
+
+def test_a_column_says_what_its_figures_are_of(checkout: Build) -> None:
+    rows = "| Net | Training VRAM | VRAM | VRAM (int4) |\n|---|---|---|---|\n| 7b | 60 GB | 16 GB | 6 GB |\n"
+    tree = checkout({"README.md": f"# M\n{rows}\n{RUN}", "train.py": TRAIN})
+    assert amounts(tree) == [
+        ("documented.training.memory_gb", "60", 4),
+        ("documented.memory_gb", "16", 4),
+        ("documented.quantized.memory_gb", "6", 4),
+    ]
