@@ -171,25 +171,23 @@ def block_meant(text: str, numbers: range, code: Sequence[range]) -> range | Non
 
 
 def words_of(run: Run) -> frozenset[str]:
-    """Return the words that a run's command says: options' values, the names of its program and configurations; of a program in a document its texts."""
+    """Return the words that a run's command says: options' values (of ``vitl`` the size in full), the names of its program and configurations; of a program in a document its texts."""
     said = [run.evidence.path.rsplit("/", 1)[-1], *(source.name for source in run.configs[:4])]
     said += [f"{name} {value}" if value == "True" else value for name, value in run.options.items()]
     if run.command is not None:
         said += [run.command.text, run.command.section]
     elif run.script is not None and is_shown(run.script):  # what a document's program says is in its texts
         said += _QUOTED.findall(run.script.text[: MAX_LINES * 10])
-    return frozenset(word for text in said[:MAX_VALUES] for word in tokens(text[:2000]))
+    texts = [text[:2000].lower() for text in said[:MAX_VALUES]]
+    sizes = [_SIZES[letter] for text in texts if "vit" in text for letter in _VISION.findall(text)]
+    return frozenset([*sizes, *(word for text in texts for word in tokens(text))])
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of a text in small letters; of ``576x1024`` the sides too, of ``vitl`` and ``ViT-L`` the size in full.
-
-    Of two characters only such as ``7b`` are words.
-    """
+    """Return the words of a text in small letters; of ``576x1024`` the sides too. Of two characters only such as ``7b`` are words."""
     small = text.lower()
     found = _TOKEN.findall(small)
     found += [side for sides in _SIDES.findall(small) for side in sides.split("x")]
-    found += [_SIZES[letter] for letter in _VISION.findall(small)] if "vit" in small else []
     return [each for each in found if len(each) > 2 or (len(each) == 2 and not each.isdigit() and not each.isalpha())]
 
 
