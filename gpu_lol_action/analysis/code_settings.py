@@ -25,6 +25,10 @@ _TELLING = frozenset({
 })  # fmt: skip
 # Functions that build something for tests: their numbers are nobody's run.
 _FOR_TRIALS = regex(r"(?:^|[._])(?:debug|dummy|unit_?tests?|smoke|toy)(?:$|[._])", re.IGNORECASE)
+# A plot has a title and is so many pixels wide: no picture that a network sees.
+_SIDES = frozenset({"width", "height"})
+_OF_A_PLOT = ("title", "xlabel", "xaxis", "xaxis_title", "legend", "win")
+_DRAWS = frozenset({"update_layout", "Layout", "IFrame", "plotly_chart", "altair_chart", "set_window_size"})
 _OVER_DATA = frozenset({"map", "map_batches"})
 _LOADER = regex(r"(?:Data|_|^)[Ll]oader$")
 _JUDGED = regex(r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)(?:_?(?:data_?)?(?:set|source|ds))?$")
@@ -72,6 +76,8 @@ def _arguments(source: Source) -> tuple[Setting, ...]:
             if is_client and key in MODEL_WORDS and is_request(call):
                 continue
             if key == "batch_size" and call.line in judging:
+                continue
+            if key in _SIDES and (call.last in _DRAWS or call.keyword(*_OF_A_PLOT) is not None):
                 continue
             text = code.resolve(value, call.owner)
             if key in _NUMBERS and (_is_on_cpu(code, call) or _is_beside_the_whole(code, call, key)):

@@ -50,6 +50,8 @@ _SENTENCE_END = regex(r"(?<=[.!?;])\s{1,4}|\]\([^()\s]{1,400}\)")
 _QUOTED = regex(r"['\"]([\w./:-]{3,120})['\"]")
 ALIKE = 1.5
 _TOKEN = regex(r"[a-z0-9]+(?:\.[0-9]+)*")
+_VISION = regex(r"(?<![a-z])vit[-_ ]?([tsblhg])(?![a-z])")
+_SIZES = {"t": "tiny", "s": "small", "b": "base", "l": "large", "h": "huge", "g": "giant"}
 _SIDES = regex(r"[0-9]{2,5}(?:x[0-9]{2,5}){1,2}")
 
 
@@ -169,14 +171,16 @@ def block_meant(text: str, numbers: range, code: Sequence[range]) -> range | Non
 
 
 def words_of(run: Run) -> frozenset[str]:
-    """Return the words that a run's command says: options' values, the names of its program and configurations; of a program in a document its texts."""
+    """Return the words that a run's command says: options' values (of ``vitl`` the size in full), the names of its program and configurations; of a program in a document its texts."""
     said = [run.evidence.path.rsplit("/", 1)[-1], *(source.name for source in run.configs[:4])]
     said += [f"{name} {value}" if value == "True" else value for name, value in run.options.items()]
     if run.command is not None:
         said += [run.command.text, run.command.section]
     elif run.script is not None and is_shown(run.script):  # what a document's program says is in its texts
         said += _QUOTED.findall(run.script.text[: MAX_LINES * 10])
-    return frozenset(word for text in said[:MAX_VALUES] for word in tokens(text[:2000]))
+    texts = [text[:2000].lower() for text in said[:MAX_VALUES]]
+    sizes = [_SIZES[letter] for text in texts if "vit" in text for letter in _VISION.findall(text)]
+    return frozenset([*sizes, *(word for text in texts for word in tokens(text))])
 
 
 def tokens(text: str) -> list[str]:
@@ -190,7 +194,8 @@ def tokens(text: str) -> list[str]:
 def rows_meant(figures: Sequence[TableFigure], words: frozenset[str]) -> list[TableFigure]:
     """Return the rows of each table that have most words in common with the command; none of a table of which all have as many."""
     found: list[TableFigure] = []
-    for table in _tables(figures):
+    for _, rows in itertools.groupby(figures, key=lambda figure: figure.table):
+        table = list(rows)
         scores = [_score(row, words) for row in table]
         if max(scores) != min(scores) and max(scores)[0]:
             found.extend(row for row, score in zip(table, scores, strict=True) if score == max(scores))
@@ -200,13 +205,3 @@ def rows_meant(figures: Sequence[TableFigure], words: frozenset[str]) -> list[Ta
 def _score(row: TableFigure, words: frozenset[str]) -> tuple[int, bool]:
     """Return how many words of a row the command says, and whether it says the row's whole name."""
     return len(set(tokens(row.label)) & words), set(tokens(row.name)) <= words
-
-
-def _tables(figures: Sequence[TableFigure]) -> list[list[TableFigure]]:
-    found: list[list[TableFigure]] = []
-    for figure in figures:
-        if found and figure.line - found[-1][-1].line <= 1:
-            found[-1].append(figure)
-        else:
-            found.append([figure])
-    return found

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases
+from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases, purpose
 from gpu_lol_action.analysis.html_tables import html_rows
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -24,6 +24,7 @@ _CELL = regex(
 _SMALL_CELL = regex(r"^\W{0,6}(\d{4,6})\s?Mi?B\b(?!/s)[^|]{0,24}$", re.IGNORECASE)
 _RANGE = regex(r"^\W{0,6}(\d{1,3})\s?(?:-|–|~|to)\s?(\d{1,3})\s?(?:GB|GiB|G)\b(?!/s)", re.IGNORECASE)
 _NUMBER = regex(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}$")
+_ON, _OFF = regex(r"(?i:true|yes|on)|[✓✔✅☑]\ufe0f?"), regex(r"(?i:false|no|off)|[✗✘❌✖]\ufe0f?")
 _RULE = regex(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$|^\s*\+(?:={3,}\+)+\s*$")
 _GRID = regex(r"\s*\+(?:-{3,}\+)+\s*$")  # between the rows of reStructuredText's tables
 _COUNTS_HEADER = regex(
@@ -56,12 +57,13 @@ MOST_CARDS, MAX_DIGITS = 64, 5
 
 @record(frozen=True, slots=True)
 class TableFigure:
-    """One cell that states memory: in GB, for what the row and column are named, on which line; ``name`` is the row's first cell."""
+    """One cell that states memory: in GB, for what row and column are named, on which line; ``name``: the row's first cell, ``table``: the head's index."""
 
     memory_gb: float
     label: str
     line: int
     name: str = ""
+    table: int = 0
 
 
 @record(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def table_figures(lines: Sequence[str], heading_of: Sequence[str]) -> Iterator[T
         # "GPU memory (MB per GPU)" above numbers that name none
         named = [*header[:1], *(f"{name} ({unit})" for name in header[1:])] if unit else header
         figures = list(_row(named, cells, line, caption or heading_of[begin]))
-        yield from figures or _sideways(named, cells, line)
+        yield from (replace(each, table=begin) for each in figures or _sideways(named, cells, line))
 
 
 def table_cards(lines: Sequence[str]) -> Iterator[TableCard]:
@@ -161,7 +163,7 @@ def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterat
     # The first head may be the table's name: what is in its columns is said by all heads behind it.
     is_titled = says[:1] == [True] and not any(says[1:]) and _size(cells[0], header[0]) is None
     whole = whole or is_titled
-    named = " ".join(cell for cell in cells if cell and not _CELL.match(cell))[:80]
+    named = " ".join(said for said in map(_said, header, cells) if said)[:80]
     is_run = any(map(_RUN_HEADER.search, header)) and not any(map(_TRAINED_HEADER.search, header))
     for index, cell in enumerate(cells[: len(header)]):
         column = header[index]
@@ -171,9 +173,18 @@ def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterat
             continue
         size = _size(cell, column)
         if size is not None and 1 <= size <= 2000:
-            label = named if says[index] else f"{named} {column}"
+            # One of several columns, or one for a use, says what its figure is of: "Training VRAM", "VRAM (fp16)".
+            is_one_of_many = not says[index] or sum(says) > 1 or purpose(column)
+            label = f"{named} {column}" if is_one_of_many else named
             label = f"{label} (inference)" if is_run else label
             yield TableFigure(size, " ".join(label.split()), line, cells[0])
+
+
+def _said(head: str, cell: str) -> str:
+    """Return what a cell says of its row: its text, of a switch that is on ("✓" under "LoRA") the head, of one that is off nothing."""
+    if _ON.fullmatch(cell):
+        return head
+    return "" if _OFF.fullmatch(cell) or _CELL.match(cell) else cell
 
 
 def _caption(lines: Sequence[str], begin: int) -> tuple[str, str]:

@@ -39,6 +39,7 @@ _ON_TRAINING = regex(
     r"^(?:#{1,6} |\*\*|<h\d).{0,60}(?:train(?!ed)|tun(?:e|ing)\b)|\btrain\w{0,20}\.(?:py|sh)\b|训练|微调",
     re.IGNORECASE | re.MULTILINE,
 )
+_OF_TPUS = regex(r"(?:^|[_-])tpus?(?:[_.-]|$)", re.IGNORECASE)
 _EXPERIMENTS = frozenset({"experiments", "experiment", "research", "examples"})
 _README = regex(r"readme(?:\.\w{2,8})?\.\w{2,4}", re.IGNORECASE)
 _LESSON = regex(r"(?:^|[\W_])(?:inference|quick[ _-]?start|demo|usage|how[ _-]to[ _-]use)(?:[\W_]|$)", re.IGNORECASE)
@@ -55,6 +56,13 @@ def made_for_use(checkout: Checkout, runs: Sequence[Run]) -> tuple[Run, str] | N
     used = [run for run in runs if _uses(checkout, run)]
     if not trained or not used:
         return None
+    if all(map(_is_for_tpus, trained)):
+        return _plainest(used), "what trains here is called by TPUs, which no GPU stands for"
+    return _as_it_lies(checkout, trained, used)
+
+
+def _as_it_lies(checkout: Checkout, trained: Sequence[Run], used: Sequence[Run]) -> tuple[Run, str] | None:
+    """Return the run that goes before training by where both lie, and by what is said of them."""
     is_aside = not _are_many(trained)
     if is_aside and all(map(tunes_aside, trained)) and (outside := [run for run in used if not tunes_aside(run)]):
         return _plainest(outside), "a folder for fine-tuning alone trains here"
@@ -92,6 +100,11 @@ def made_for_use(checkout: Checkout, runs: Sequence[Run]) -> tuple[Run, str] | N
         )
     fetching = [run for run in programs if run.script is not None and _RELEASED.search(run.script.text)]
     return (fetching[0], "it fetches weights that were released") if fetching else None
+
+
+def _is_for_tpus(run: Run) -> bool:
+    """Whether a program is called by TPUs (``train_tpu.py``)."""
+    return run.script is not None and _OF_TPUS.search(run.script.name) is not None
 
 
 def _is_made_to_train(checkout: Checkout, run: Run) -> bool:

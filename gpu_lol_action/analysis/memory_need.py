@@ -39,6 +39,7 @@ from gpu_lol_action.analysis.serving import SHARE_FIELD, with_share
 from gpu_lol_action.analysis.silent_documents import SILENCE
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.analysis.untold_trainers import as_told
+from gpu_lol_action.domain.card_sizes import whole_gib
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.records import record
@@ -264,7 +265,7 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
     gap = f"the size of `{unsized.value}` is not known" if unsized else "no model of a known size was recognized"
     first = headline(of_as_many(said, findings, count))
     if first is not None:
-        gib = math.floor(first.memory_gib) if first.is_card else math.ceil(first.memory_gib)
+        gib = whole_gib(first.memory_gib, first.memory_gib) if first.is_card else math.ceil(first.memory_gib)
         named = first.finding.value if first.is_card else f"{gib} GB"
         taken = f"the documentation's {named} was taken"
         if first.is_card and first.weight <= WEIGHT_OF_NAMED_CARD:

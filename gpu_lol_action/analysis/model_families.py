@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.family_homes import home_of_pipeline, loads_unknown
+from gpu_lol_action.analysis.family_shapes import of_its_shape
 from gpu_lol_action.analysis.family_sizes import named_by_its_files, of_said_size
 from gpu_lol_action.analysis.model_loads import HUB_ID, PLACEHOLDER, is_helper_place, loaded_texts, model_name
 from gpu_lol_action.analysis.paths import Form
@@ -115,9 +116,7 @@ MAX_PRESETS = 100
 LEAST_FAMILIES = 3  # from which on one of them can be the exception
 FAR_LARGER = 3
 _SERVERS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
-_MAKES_A_MODEL = frozenset(
-    {"from_pretrained", "from_config", "build", "from_single_file", "load_model", "load_pretrained_model"}
-)
+_MAKES_A_MODEL = frozenset({"from_pretrained", "from_config", "build", "from_single_file", "load_model", "load_pretrained_model"})  # fmt: skip
 _PUT_TOGETHER = regex(r"^`[\w.]{0,80}Pipeline` ")
 _NOT_MODELS = regex(r"okeniz|rocessor|xtractor|dataset|scheduler|config$|(?<!pipeline)output$", re.IGNORECASE)
 
@@ -128,7 +127,8 @@ def guess_family(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None:
         return guessed
     named = named_by_its_files(run) if not guessed or _is_of_text(guessed[0]) else None
-    return [named] if named is not None else [of_said_size(run, found) for found in guessed]
+    shaped = [of_its_shape(checkout, run, found) for found in guessed]
+    return [named] if named is not None else [of_said_size(run, found) for found in shaped]
 
 
 def _is_of_text(guessed: Finding) -> bool:
@@ -146,8 +146,7 @@ def _guess(checkout: Checkout, run: Run | None) -> list[Finding]:
     if found is None and run.script is not None and serving_engine.detect(checkout, run):
         why = "it serves a language model that nothing names"
         found = _preset(checkout) or Finding("model.family", _SERVED, why, Confidence.LOW, run.evidence)
-    found = found or named_elsewhere.detect(checkout, run)
-    return [found] if found is not None else []
+    return [found] if (found := found or named_elsewhere.detect(checkout, run)) is not None else []
 
 
 def _of_code(checkout: Checkout, script: Source) -> Finding | None:

@@ -13,6 +13,10 @@ MAX_TEXT = 300
 MAX_PARTS = 12
 _MARK = regex(r"\{\w*(?::[^{}]{0,12})?\}")
 
+_CARDS = regex(
+    r"(?i:n_?gpus?|ngpus_per_node|num_gpus|gpu_count|(?:get_)?world_size|n_?devices|num_devices|(?:local_)?device_count|num_replicas|num_processes)"
+)
+
 
 @record(frozen=True, slots=True)
 class Value:
@@ -105,7 +109,7 @@ def _of_rarer(node: ast.AST, depth: int) -> Value:
         number = number_of(node)
         if number is not None:
             return Value(f"{number:g}" if isinstance(number, float) else str(number))
-        return _put_together(node, depth) if isinstance(node, ast.BinOp) else NOTHING
+        return (_shared_out(node) or _put_together(node, depth)) if isinstance(node, ast.BinOp) else NOTHING
     if isinstance(node, ast.IfExp):
         first = value_of(node.body, depth + 1)
         # `sys.argv[1] if len(sys.argv) > 1 else "gpt2"` names what is taken; `x.size(0) if x.ndim == 3 else 1` is a special case.
@@ -147,6 +151,15 @@ def _joined(parts: list[Value]) -> Value:
     if all(part.text is not None for part in parts):
         return Value("".join(part.text or "" for part in parts)[:MAX_TEXT])
     return Value(None, parts=tuple(parts))
+
+
+def _shared_out(node: ast.BinOp) -> Value | None:
+    """Return the number that a program divides by its processes or cards (``128 // args.n_gpu``): what all of them have together."""
+    if not isinstance(node.op, (ast.FloorDiv, ast.Div)):
+        return None
+    number = number_of(node.left)
+    word = (dotted_name(node.right) or "").rpartition(".")[2] if number is not None else ""
+    return Value(f"{number:g}") if _CARDS.fullmatch(word) else None
 
 
 def _put_together(node: ast.BinOp, depth: int) -> Value:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.documented_batches import of_other_batches
 from gpu_lol_action.analysis.documented_places import AT_COMMAND, FIELD, IN_ROW, IN_SECTION, OF_ANOTHER
-from gpu_lol_action.domain.card_sizes import SIZES_GB
+from gpu_lol_action.domain.card_sizes import SIZES_GB, whole_gib
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.memory import MemoryBreakdown
@@ -143,7 +143,7 @@ def reconcile(
         size = min(size, _card_of(chosen.memory_gib))
     if not chosen.is_card and chosen.weight >= WEIGHT_OF_MEMORY:
         size = max(size, _card_of(chosen.memory_gib))  # the sum lacks what it does not know of; who measured counted it
-    required = max(1, math.floor(size) if chosen.is_card else math.ceil(size - 0.05))
+    required = max(1, whole_gib(size, chosen.memory_gib) if chosen.is_card else math.ceil(size - 0.05))
     where = chosen.finding.evidence
     named = chosen.finding.value if chosen.is_card else f"{chosen.memory_gib:g} GB"
     return Agreement(required, f"{computed_gib:.3g} GiB computed, and {where} names {named}", where, chosen.finding)

@@ -17,7 +17,7 @@ _ONE = ("train_batch_size", "batch_size", "batch", "bs")
 MOST = 65_536
 MAX_PROGRAMS = 16
 _DIVIDED = regex(
-    r"\b(?:batch_?(?:size)?|bsz?)\s*\)?\s*(?://?=?|%)\s*\(?\s*(?:[\w.]{1,60}\s*(?:\*|//?)\s*)?(?:\w{1,30}\.){0,3}(?:n_?gpus?\w{0,12}|num_gpus?\w{0,12}|gpu_count|world_size|n_?devices|num_devices"
+    r"\b(?:batch_?(?:size)?|bsz?)\s*(?:\)|=\s*\d{1,5})?\s*(?://?=?|%)\s*\(?\s*(?:[\w.]{1,60}\s*(?:\*|//?)\s*)?(?:\w{1,30}\.){0,3}(?:n_?gpus?\w{0,12}|num_gpus?\w{0,12}|gpu_count|world_size|n_?devices|num_devices"
     r"|device_count\(|local_device_count\(|get_world_size\(|num_replicas\w{0,12}|num_processes)"
 )
 

@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.settings import Found, Scope, as_number, look_up, l
 from gpu_lol_action.analysis.shown_inputs import shown_batch
 from gpu_lol_action.analysis.training_length import (
     answered_length,
+    captioned_length,
     drawn_length,
     joined_length,
     padding_of,
@@ -138,7 +139,8 @@ def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         return None if said is not None and _is_all_it_could(said) else said
     drawn = drawn_length(run) if said is None or said.confidence is not Confidence.HIGH else None
     said = answered_length(scope, whole) or joined_length(checkout, run, scope, whole) or drawn or said
-    return said or _number("training.sequence_length", scope, _HOLDS, 16, 2_000_000) or prepared_length(checkout, run)
+    said = said or _number("training.sequence_length", scope, _HOLDS, 16, 2_000_000) or prepared_length(checkout, run)
+    return said or captioned_length(checkout, run)
 
 
 def _is_all_it_could(said: Finding) -> bool:

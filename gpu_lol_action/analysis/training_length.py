@@ -33,6 +33,9 @@ _LONGEST = regex(
     r"max\((?<!\wmax\()\s{0,20}[(\[]?\s{0,20}len\([^()\n]{1,60}\)[^()\n]{0,12}?\s{1,20}for\s{1,20}\w{1,60}(?:,\s{0,5}\w{1,60})?\s{1,20}in\s{1,20}"
     r"(?:\w{0,20}batch|samples|examples|features|instances|sequences|self\.\w{0,20}(?:texts|tokens|ids|sentences))\b"
 )
+# An entry of the data that is a caption: `row["caption"]`, `data["captions"]`.
+_CAPTION = regex(r"\[\s?['\"](?:raw_|image_)?captions?['\"]\s?\]")
+CAPTION_TOKENS = 128
 _TOP = regex(r"(?m)^(?:class|def)[ \t]{1,4}(\w{1,80})")
 _PADS = ("BucketIterator", "BucketIterator.splits", "pad_sequence", "rnn.pad_sequence", "padded_batch", "pad_1D", "pad_2D",
          "pad_1D_tensor", "pad_2D_tensor")  # fmt: skip
@@ -86,6 +89,20 @@ def prepared_length(checkout: Checkout, run: Run) -> Finding | None:
                 why = f"`{default.name}` is {tokens} where the data are prepared"
                 where = Evidence(source.path, default.line)
                 return Finding("training.sequence_length", str(tokens), why, Confidence.LOW, where)
+    return None
+
+
+def captioned_length(checkout: Checkout, run: Run) -> Finding | None:
+    """Return the tokens of a caption where a language model learns to write what its data call so: one sentence or two."""
+    programs = import_closure(checkout, run.script)[:MAX_PROGRAMS] if run.script is not None else ()
+    if not any(source.mentions("LMHead") or source.mentions("ForCausalLM") for source in programs):
+        return None
+    for source in programs:
+        found = _CAPTION.search(source.text) if "caption" in source.text else None
+        if found is not None:
+            where = Evidence(source.path, source.text.count("\n", 0, found.start()) + 1)
+            why = "its data are captions, of a sentence or two"
+            return Finding("training.sequence_length", str(CAPTION_TOKENS), why, Confidence.LOW, where)
     return None
 
 

@@ -32,6 +32,12 @@ def sold_gb(needed_gib: float) -> int:
     return next((size for size in SIZES_GB if offered[size] > needed_gib - 1), math.ceil(needed_gib))
 
 
+def whole_gib(gib: float, card_gib: float) -> int:
+    """Return the whole GiB of a need that a card set; of all that it has, no fewer: 11 GB cards are none of the sizes."""
+    whole = math.floor(gib)
+    return math.ceil(gib) if gib == card_gib and sold_gb(whole) < gib else whole
+
+
 def size_class_gb(asked_gb: float) -> int:
     """Return the size of the smallest card that somebody gets who asks for so many GB: 22 means 24."""
     return next((size for size in SIZES_GB if size >= asked_gb), math.ceil(asked_gb))

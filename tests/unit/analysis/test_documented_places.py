@@ -284,3 +284,32 @@ def test_what_a_model_of_another_size_took_does_not_count(checkout: Build) -> No
     program = "import torch\nfrom transformers import AutoModelForCausalLM\nAutoModelForCausalLM.from_pretrained(args.model_name).cuda().generate(x)\n"
     hardware = analyze(checkout({"chat.py": program, "README.md": readme})).proposed.hardware
     assert hardware.vram_required_gb == 20
+
+
+def test_a_row_is_called_by_the_switches_that_are_on_in_it(checkout: Build) -> None:
+    rows = "| Net | 8bit | lora | VRAM |\n|---|---|---|---|\n| 7b | True | True | 9 GB |\n| 7b | False | True | 19 GB |\n| 7b | ❌ | ❌ | 79 GB |\n"
+    run = "```\npython train.py --train_in_8bit True --lora True\n```\n"
+    tree = checkout({"README.md": f"# M\n{rows}\n## Run\n{run}", "train.py": TRAIN})
+    assert places(tree) == [(4, IN_ROW)]
+
+
+@pytest.mark.parametrize(("encoder", "line"), [("vits", 4), ("vit_l", 9)])
+def test_the_row_is_meant_of_the_size_that_a_vision_transformer_s_name_bears(
+    checkout: Build, encoder: str, line: int
+) -> None:
+    """Rows of a table in HTML lie several lines apart."""
+    cells = "<tr>\n<td>Net-{}</td>\n<td>x</td>\n<td>{} GB</td>\n</tr>\n"
+    rows = f"<table>\n<tr><th>Model</th><th>Kind</th><th>VRAM</th></tr>\n{cells.format('Small', 7)}{cells.format('Large', 27)}</table>\n"
+    run = f"```\npython train.py --encoder {encoder}\n```\n"
+    tree = checkout({"README.md": f"{rows}\n## Run\n{run}", "train.py": TRAIN})
+    assert [number // 5 for number, kind in places(tree) if kind == IN_ROW] == [line // 5]
+
+
+def test_a_column_says_what_its_figures_are_of(checkout: Build) -> None:
+    rows = "| Net | Training VRAM | VRAM | VRAM (int4) |\n|---|---|---|---|\n| 7b | 60 GB | 16 GB | 6 GB |\n"
+    tree = checkout({"README.md": f"# M\n{rows}\n{RUN}", "train.py": TRAIN})
+    assert amounts(tree) == [
+        ("documented.training.memory_gb", "60", 4),
+        ("documented.memory_gb", "16", 4),
+        ("documented.quantized.memory_gb", "6", 4),
+    ]

@@ -296,3 +296,11 @@ def test_what_a_layer_takes_is_no_picture(checkout: Build) -> None:
     told = text.replace("Dense(input_size=768, output_size=768)", "Net(input_size=224)")
     assert not [f for f in analyze(checkout({"train.py": text})).findings if f.field == "media.image_size"]
     assert [f.value for f in analyze(checkout({"train.py": told})).findings if f.field == "media.image_size"] == ["224"]
+
+
+@pytest.mark.parametrize(
+    "drawn", ["dict(title='loss', width=350, height=350)", "figure.update_layout(width=900, height=700)"]
+)
+def test_the_sides_of_a_plot_are_no_picture_s(checkout: Build, drawn: str) -> None:
+    text = f"import torch\nshow({drawn})\nloss.backward()\noptimizer.step()\n"
+    assert not [f for f in analyze(checkout({"train.py": text})).findings if f.field == "media.image_size"]

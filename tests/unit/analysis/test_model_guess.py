@@ -403,3 +403,34 @@ def test_characters_that_are_numbered_are_the_vocabulary(checkout: Build, data: 
     tree = checkout({"train.py": SPELLS, "letters.py": data, "net.py": OWN_GPT})
     found = [f.value for f in analyze(tree).findings if f.field == "model.vocabulary"]
     assert found == [vocabulary]
+
+
+BUILT = """
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+model = LlamaForCausalLM(LlamaConfig.from_pretrained("./models/language"))
+model.load_state_dict(torch.load(path))
+model.cuda().generate(prompt)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "layers", "width", "model"),
+    [
+        ("llama", 40, 5120, "meta-llama/Llama-13b"),
+        ("clip", 40, 5120, "meta-llama/Llama-2-7b-hf"),
+        ("llama", 3, 64, "meta-llama/Llama-2-7b-hf"),
+    ],
+)
+def test_the_configuration_beside_a_program_says_which_of_its_family_it_builds(
+    checkout: Build, kind: str, layers: int, width: int, model: str
+) -> None:
+    config = f'{{"model_type": "{kind}", "num_hidden_layers": {layers}, "hidden_size": {width}, "vocab_size": 32000}}'
+    tree = checkout(
+        {
+            "run/infer.py": BUILT,
+            "run/models/language/config.json": config,
+            "README.md": "```\npython run/infer.py\n```\n",
+        }
+    )
+    assert values(tree, "model.family") == [model]

@@ -98,3 +98,49 @@ def test_what_the_program_calls_of_another_module_pads_its_texts(
     analysis = analyze(checkout({"train.py": program, "model.py": MODEL, "helpers.py": helpers}))
     assert analysis.breakdown is not None
     assert any("256 tokens" in term.basis for term in analysis.breakdown.terms) is is_padded
+
+
+CAPTIONS = """
+import torch
+from transformers import {kind}
+from torch.utils.data import DataLoader
+
+texts = [row["{key}"] for row in rows]
+model = {kind}.from_pretrained("gpt2").cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for batch in DataLoader(texts, batch_size=40):
+    model(**batch).loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "tokens"),
+    [("caption", "GPT2LMHeadModel", ["128"]), ("text", "GPT2LMHeadModel", []), ("caption", "CLIPTextModel", [])],
+)
+def test_captions_are_a_sentence_or_two(checkout: Build, key: str, kind: str, tokens: list[str]) -> None:
+    files = checkout({"train.py": CAPTIONS.replace("{key}", key).replace("{kind}", kind)})
+    found = detect(files, primary_run(files))
+    assert [f.value for f in found if f.field == "training.sequence_length"] == tokens
+
+
+SOUNDS = """
+import torch
+from torch.nn.utils.rnn import pad_sequence
+from ours import Voice
+model = Voice(d_model=512, num_layers=12, num_heads=8, max_seq_len=8192).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for spectra in load(batch_size=32, n_mels=100):
+    model(pad_sequence(spectra)).loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("helper", "is_wordless"), [("", True), ("vocab_size = 40000\n", False)])
+def test_who_writes_spectra_has_no_logits_over_words(checkout: Build, helper: str, *, is_wordless: bool) -> None:
+    ours = "import torch\nclass Voice(torch.nn.Module):\n    pass\n"
+    breakdown = analyze(checkout({"train.py": SOUNDS, "ours.py": helper + ours})).breakdown
+    assert breakdown is not None
+    terms = {term.name: term.basis for term in breakdown.terms}
+    assert ("logits" not in terms) is is_wordless
+    assert ("32 x 1024 tokens" in terms["activations"]) is is_wordless

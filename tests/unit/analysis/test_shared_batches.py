@@ -38,6 +38,8 @@ def tree(checkout: Build, key: str, batch: str, size: int = 1024) -> Checkout:
         ("--batch-size", "int(args.batch_size / ngpus_per_node)", True),
         ("--batch-size", "args.batch_size / (accelerator.num_processes * args.accumulation)", True),
         ("--batch-size", "args.batch_size // (args.accumulation * dist.get_world_size())", True),
+        ("--nodes", "1024 // args.n_gpu", True),
+        ("--nodes", "1024 // dist.get_world_size()", True),
         ("--batch-size", "args.batch_size", False),
         ("--bs", "round(args.bs / args.ac / dist.get_world_size())", True),
         ("--bs", "args.bs // world_size", True),

@@ -4,7 +4,15 @@ import math
 
 import pytest
 
-from gpu_lol_action.domain.card_sizes import LEAST_SHARE, SIZES_GB, asking_for, least_usable_gib, size_class_gb, sold_gb
+from gpu_lol_action.domain.card_sizes import (
+    LEAST_SHARE,
+    SIZES_GB,
+    asking_for,
+    least_usable_gib,
+    size_class_gb,
+    sold_gb,
+    whole_gib,
+)
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.spec import Hardware
 
@@ -45,3 +53,11 @@ def test_every_card_offers_the_least_share_of_its_size() -> None:
 def test_the_need_is_no_part_of_what_a_machine_is() -> None:
     assert asking_for(Hardware(), 21) == Hardware(vram_required_gb=24)
     assert asking_for(Hardware(vram_required_gb=24), None) == Hardware()
+
+
+@pytest.mark.parametrize(
+    ("gib", "card_gib", "size_gb"),
+    [(10.9, 10.9, 12), (10.5, 10.9, 10), (15.8, 15.8, 16), (22.5, 22.5, 24), (9.8, 9.8, 10)],
+)
+def test_what_ran_on_an_11_gb_card_is_not_given_10(gib: float, card_gib: float, size_gb: int) -> None:
+    assert sold_gb(whole_gib(gib, card_gib)) == size_gb
