@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.moved_to_card import code_need, code_workload
 from gpu_lol_action.analysis.native_programs import in_libtorch, native_need, native_workload
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.published_models import told_models
 from gpu_lol_action.analysis.recipe_pages import told_by_pages
 from gpu_lol_action.analysis.rented_machines import rented_wish, rents_to_train
 from gpu_lol_action.analysis.runs import further_runs
@@ -61,6 +62,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [need or replace(told[0], field="gpu.use", value="yes"), *told]
     if need is None and run is None and (pages := told_by_pages(checkout)):
         return [replace(pages[0], field="gpu.use", value="yes"), *pages]
+    if need is None and run is None and (models := told_models(checkout)):
+        return models
     if need is None:
         why, where = (
             "no file imports, and no dependency list names, a package that computes on a GPU",
