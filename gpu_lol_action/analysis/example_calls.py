@@ -18,7 +18,9 @@ _REMARK = regex(
 # "GPU NET [options]": a line on how it is used names what belongs there.
 _WORD = regex(r"[\w.,/:=+-]{1,200}")
 # "scripts/train.sh is for several cards": a sentence.
-_SENTENCE = regex(r"(?i)\b(?:the|an?|is|are|was|to|for|from|with|and|or|of|this|that|on|in|by|as|must|should|can|will)\b")
+_SENTENCE = regex(
+    r"(?i)\b(?:the|an?|is|are|was|to|for|from|with|and|or|of|this|that|on|in|by|as|must|should|can|will)\b"
+)
 _NAME_OF_ONE = regex(r"(?=.*[A-Z])[A-Z][A-Z_]{2,60}")
 
 

@@ -29,8 +29,5 @@ def told_models(checkout: Checkout) -> list[Finding]:
         said = next((f for f in stated if f.field in _ON_A_CARD and f.confidence >= Confidence.MEDIUM), None)
         if said is not None:
             why = f"{said.why} for models that `{readme.name}` links to, and nothing else is here"
-            return [
-                Finding("gpu.use", "yes", why, Confidence.MEDIUM, said.evidence),
-                Finding("workload", "inference", why, Confidence.LOW, said.evidence),
-            ]
+            return [Finding("workload", "inference", why, Confidence.LOW, said.evidence)]
     return []

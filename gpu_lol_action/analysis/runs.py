@@ -48,6 +48,7 @@ from gpu_lol_action.analysis.run_ranks import CONFIGURATION, DOCUMENT, LIBRARY, 
 from gpu_lol_action.analysis.run_reasons import place_of, reason_of
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
 from gpu_lol_action.analysis.shown_results import trained_here
+from gpu_lol_action.analysis.spread_forms import is_spread_form
 from gpu_lol_action.analysis.words_around import is_tried_out
 from gpu_lol_action.domain.patterns import regex
 
@@ -186,7 +187,7 @@ def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> Rank:
     is_later = kind >= SCRIPT and run.behavior is Behavior.TRAINS and is_later_stage(run)
     is_aside = is_beside(run) or is_told_of_training(checkout, run)
     is_open = run.command is not None and leaves_configuration_open(run.command)
-    is_trial = is_variant(run) or is_tried_out(checkout, run)
+    is_trial = is_variant(run) or is_tried_out(checkout, run) or is_spread_form(checkout, run)
     return Rank(run, is_aside, level, kind, False, is_trial, is_main, order, False, is_open, is_later)
 
 

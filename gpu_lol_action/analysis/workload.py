@@ -60,10 +60,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     told = told_training(checkout) if run is None and wish is None and native is None else []
     if told and (need is not None or not checkout.of(Form.PYTHON, Form.NOTEBOOK, Form.SHELL)):
         return [need or replace(told[0], field="gpu.use", value="yes"), *told]
-    if need is None and run is None and (pages := told_by_pages(checkout)):
+    if need is None and run is None and (pages := told_by_pages(checkout) or told_models(checkout)):
         return [replace(pages[0], field="gpu.use", value="yes"), *pages]
-    if need is None and run is None and (models := told_models(checkout)):
-        return models
     if need is None:
         why, where = (
             "no file imports, and no dependency list names, a package that computes on a GPU",
