@@ -185,9 +185,10 @@ def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> Rank:
     is_main = is_main and _LATER_STAGE.search(section) is None
     # A document tells the stages in their order; a folder's files come in that of their names.
     is_later = kind >= SCRIPT and run.behavior is Behavior.TRAINS and is_later_stage(run)
+    is_later = is_later or is_spread_form(checkout, run)
     is_aside = is_beside(run) or is_told_of_training(checkout, run)
     is_open = run.command is not None and leaves_configuration_open(run.command)
-    is_trial = is_variant(run) or is_tried_out(checkout, run) or is_spread_form(checkout, run)
+    is_trial = is_variant(run) or is_tried_out(checkout, run)
     return Rank(run, is_aside, level, kind, False, is_trial, is_main, order, False, is_open, is_later)
 
 
