@@ -207,6 +207,9 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
             is_agents = bool(imported & {"stable_baselines3", "sb3_contrib"})
             return is_agents or bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]) or call.keyword(*_LEARNS_FOR))
         if call.last == "fit":
+            # Estimators of classical learning know no epochs: a network is fitted, whoever wrapped it.
+            if call.keyword("epochs", "nb_epoch", "n_epochs") is not None:
+                return not _NO_NETWORK.search(owner.rpartition(".")[2])
             is_deep = bool(imported & _FIT_OWNERS) and not _NO_NETWORK.search(owner.rpartition(".")[2])
             return is_deep and ("sklearn" not in imported or "autokeras" in imported or _is_network(owner, imported))
         is_fit = call.last == "train" and "ultralytics" in imported and call.keyword("data", "epochs") is not None

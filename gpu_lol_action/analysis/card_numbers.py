@@ -31,12 +31,16 @@ _MEANS_CPU = regex(
     r"negative|-1\D{0,60}\bcpu\b|\bcpu\b\D{0,60}-1|\b(?:gpu(?:_?id)?|device(?:_id)?|cuda)\s{0,2}(?:[<>]=?\s{0,2}(?:0|-1)\b|[!=]=\s{0,2}-1)",
     re.IGNORECASE,
 )
+# A program that can be told to leave a card takes one where there is one: PyTorch's `set_device` passes over a number below zero.
+_REFUSES = regex(r"[\"']--(?:no|disable)[-_](?:cuda|gpu)[\"']")
 
 
 def starts_below_zero(checkout: Checkout, run: Run) -> bool:
     """Whether a started program's number of the card is -1 unless told otherwise, which it takes for the CPU, and no command tells."""
     script = run.script
     if script is None or not script.mentions("-1") or not _MEANS_CPU.search(script.text):
+        return False
+    if _REFUSES.search(script.text) and script.mentions("is_available"):
         return False
     values = values_of(checkout, run)
     names = [name for name in _NUMBERS if values.get(name, "").strip("\"'") == "-1" and _is_option(script, name)]

@@ -48,6 +48,8 @@ _LEADS_TO_INTEL = _OF_INTEL | _IPEX | {"optimum"}
 # A copied line that would empty the memory of a card, of which nothing is used: `if torch.cuda.is_available(): torch.cuda.empty_cache()`.
 _EMPTIES = regex(r"#.*|torch\.cuda\.(?:is_available|empty_cache|ipc_collect)\(\)")
 _OF_TRANSFORMERS = regex(r"(?<![\w.])(?<!from )(?<!import )transformers\.(\w{1,60})")
+# A network that is loaded all the same, by a name that comes from elsewhere.
+_LOADS = regex(r"\b(\w{0,60}(?:Model|For[A-Z])\w{0,60})\.from_pretrained\(")
 _GIVEN_TO_INTEL = frozenset(
     {"torch", "torchvision", "transformers", "diffusers", "optimum", "tensorflow", "ultralytics"}
 )
@@ -177,9 +179,20 @@ def _only_splits_texts(source: Source) -> bool:
     taken = [item for item in source.code.imports if item.module.split(".")[0] == "transformers"] if source.code else []
     whole = [name for item in taken if not item.names for name in _OF_TRANSFORMERS.findall(source.text) or ["*"]]
     named = [name for item in taken for name in item.names]
-    if not any(map(_splits, (*whole, *named))):
+    if not any(map(_splits, (*whole, *named))) or _loads_network(source):
         return False
     return all(map(_splits, whole)) and all(_splits(name) or _is_idle(source, name) for name in named)
+
+
+def _loads_network(source: Source) -> bool:
+    """Whether a program loads a network by a class that it takes from no other library: one it forgot to import is transformers' as well."""
+    others = {
+        name
+        for item in (source.code.imports if source.code else ())
+        if item.module.split(".")[0] != "transformers"
+        for name in item.names
+    }
+    return not others.issuperset(_LOADS.findall(source.text))
 
 
 def _splits(name: str) -> bool:

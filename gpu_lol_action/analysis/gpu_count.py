@@ -36,6 +36,7 @@ from gpu_lol_action.analysis.rl_cards import cards_of
 from gpu_lol_action.analysis.settings import Found, as_number, look_up_number, scope_of
 from gpu_lol_action.analysis.spread_layers import shown_on
 from gpu_lol_action.analysis.started_processes import BY_ROLES, started_processes
+from gpu_lol_action.analysis.tpu_hosts import tpu_host
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -113,7 +114,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     said = said or cut_over(checkout, run) or shown_on(checkout, run) or _of_others(checkout, run)
     can_spread = not said and run.behavior is Behavior.TRAINS and _spreads(checkout, run)
     said = said or (counts_beside(checkout, run) if can_spread else []) or placed_on(run)
-    return [*said, *found]
+    return [*(said or tpu_host(checkout, run)), *found]
 
 
 def _hosted(checkout: Checkout, run: Run) -> list[Finding]:

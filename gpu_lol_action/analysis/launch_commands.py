@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cloned_paths import at_hand
 from gpu_lol_action.analysis.console_scripts import scripts_of_its_own
 from gpu_lol_action.analysis.estimator_jobs import estimator_lines
+from gpu_lol_action.analysis.example_calls import example_call
 from gpu_lol_action.analysis.handed_words import handed_words
 from gpu_lol_action.analysis.launch_help import starts_nothing
 from gpu_lol_action.analysis.launch_hosts import on_hosts
@@ -121,7 +122,7 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     for source in by_mention(scripts, documents):
         if source.path in seen:
             continue
-        for command in (*_of_source(checkout, source, seen), *_of_jobs(checkout, source)):
+        for command in (*_of_source(checkout, source, seen, example_call(source)), *_of_jobs(checkout, source)):
             found.append(command)
             if len(found) >= MAX_COMMANDS:
                 return tuple(found)
@@ -270,6 +271,7 @@ def _led_to(
         return
     taken = set_by_options(script.text, parameters)
     passed = {**handed_places(parameters[:20]), **handed_words(script.text, parameters)} if taken is None else taken
+    passed = passed or (example_call(script) if not parameters else {})
     given = {**exported(source.text, line.variables), **own, **passed}
     request = request_of_words(runner + words)
     said = Evidence(source.path, line.line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.launched_tools import bare_name, tool_among
 from gpu_lol_action.analysis.research_tools import RESEARCH_TOOLS
 from gpu_lol_action.analysis.shell_words import shell_words, without_redirections
 from gpu_lol_action.analysis.texts import without_comment
@@ -171,7 +172,7 @@ def inner_text(words: Sequence[str]) -> str | None:
 
 def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
     """Return the tool that starts the work, and the words behind it; no tool where nothing is started that we know."""
-    first, rest = words[0].rsplit("/", 1)[-1].replace("mpiexec", "mpirun"), list(words[1:])
+    first, rest = bare_name(words[0]).replace("mpiexec", "mpirun"), list(words[1:])
     if _PYTHON.fullmatch(first):
         while rest and (_FLAGS.fullmatch(rest[0]) or rest[0] in {"-W", "ignore"} or rest[0].startswith("-X")):
             rest = ["-m", *rest[1:]] if rest[0].endswith("m") else rest[1:]
@@ -234,8 +235,8 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
     module = options.get("m") or options.get("module")
     if tool in COUNT_FLAGS and module and _MODULE.fullmatch(module):
         return module
-    if tool in COUNT_FLAGS and (inner := next((place for place in places if place in TOOLS), None)):
-        return inner  # `torchrun $(which fairseq-train)`
+    if tool in COUNT_FLAGS and (inner := tool_among(places, TOOLS, _VERBS)):
+        return inner  # `torchrun $(which fairseq-train)`, `mpirun -np 4 build/caffe train`
     if tool == "tune":
         return f"tune {places[0]}" if places else None
     if tool in WEB_SERVERS:

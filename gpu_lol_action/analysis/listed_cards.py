@@ -35,12 +35,16 @@ _SWITCHES = (
 )
 _OFF = frozenset({"false", "0", "no", "off", "none"})
 _NUMBERS = regex(r"(?:cuda:)?\d{1,2}(?:\s?,\s?(?:cuda:)?\d{1,2}){1,15},?")
+_SPAN = regex(r"(\d{1,2})-(\d{1,2})")  # `--gpu 0-3`, from the first to the last
 _SPACED = regex(r"\s--?([\w.-]{1,40})[ =]((?:cuda:)?\d{1,2}(?:\s(?:cuda:)?\d{1,2}){1,15})(?=\s-|\s*$)")
 
 
 def cards_in(text: str) -> int:
-    """Return how many cards a text lists by their numbers (``0,1,2,3``, ``[0, 1]``, ``cuda:0,1``); 0 where it is no list of several."""
+    """Return how many cards a text lists by their numbers (``0,1,2,3``, ``[0, 1]``, ``cuda:0,1``, ``0-3``); 0 where it is no list of several."""
     bare = text.strip().strip("[]()\"' ")
+    if (span := _SPAN.fullmatch(bare)) is not None:
+        count = int(span[2]) - int(span[1]) + 1
+        return count if 1 < count <= MOST_CARDS else 0
     if not _NUMBERS.fullmatch(bare):
         return 0
     numbers = [int(number) for number in regex(r"\d{1,2}").findall(bare)]

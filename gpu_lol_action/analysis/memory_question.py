@@ -126,8 +126,12 @@ def _in_samples(batch: int, length: int, model: ModelFacts) -> int:
 
 
 def _asked_at_once(findings: tuple[Finding, ...]) -> int:
-    """Return the samples that a run without training takes at a time; thousands are something else's (clusters, tokens, rows)."""
-    batch = int(value_of_best(findings, "training.batch_size") or 1)
+    """Return the samples that a run without training takes at a time; thousands are something else's (clusters, tokens, rows).
+
+    What only stands somewhere in the checkout is a training's.
+    """
+    said = best(findings, "training.batch_size")
+    batch = int(said.value) if said is not None and said.confidence > Confidence.LOW else 1
     return batch if batch < LEAST_BATCH_OF_TOKENS else 1
 
 

@@ -36,6 +36,7 @@ from gpu_lol_action.analysis.import_graph import is_imported
 from gpu_lol_action.analysis.linked_pages import FOLDERS
 from gpu_lol_action.analysis.made_for_use import is_of_an_experiment, is_page_on_tuning, made_for_use
 from gpu_lol_action.analysis.node_packs import is_tuning_node
+from gpu_lol_action.analysis.only_training import as_only_training
 from gpu_lol_action.analysis.onnx_sessions import session_programs, session_runs
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.placeholder_commands import STEP, leaves_configuration_open
@@ -47,6 +48,7 @@ from gpu_lol_action.analysis.run_ranks import CONFIGURATION, DOCUMENT, LIBRARY, 
 from gpu_lol_action.analysis.run_reasons import place_of, reason_of
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
 from gpu_lol_action.analysis.shown_results import trained_here
+from gpu_lol_action.analysis.spread_forms import is_spread_form
 from gpu_lol_action.analysis.words_around import is_tried_out
 from gpu_lol_action.domain.patterns import regex
 
@@ -56,6 +58,11 @@ LAST = 10**6  # where a README's own code stands among the programs of its level
 MAX_DEEPER = 1  # levels below the first run's at which another is worth a profile
 
 _MAIN_SECTION = regex(r"reproduc|replicat|pre-?train(?!ed)|main (?:run|experiment|result)|full training", re.IGNORECASE)
+# "VCR 2nd stage pre-training" goes on from what came before, for one of several tasks.
+_LATER_STAGE = regex(
+    r"\b(?:2nd|3rd|second|third|later)[- ](?:stages?|phase)\b|\b(?:stage|phase)[- ]?(?:2|3|II|III|two|three)\b|\bcontinu\w{1,4}\b",
+    re.IGNORECASE,
+)
 
 
 def primary_run(checkout: Checkout) -> Run | None:
@@ -72,7 +79,7 @@ def further_runs(checkout: Checkout) -> tuple[Run, ...]:
 @functools.lru_cache(maxsize=4)
 def all_runs(checkout: Checkout) -> tuple[Run, ...]:
     """Return the runs worth an estimate, the one to provision for first, each with its name and reason; at most eight."""
-    ranked = _use_first(checkout, sorted(_as_only_training(_ranked(checkout)), key=lambda rank: rank.key))
+    ranked = _use_first(checkout, sorted(as_only_training(_ranked(checkout)), key=lambda rank: rank.key))
     near = [rank for rank in ranked if not rank.is_beside]
     if ranked[:1] == near[:1] and (trained := trained_here(checkout, [rank.run for rank in near])) is not None:
         ranked = sorted(ranked, key=lambda rank: rank.run is not trained)
@@ -92,17 +99,6 @@ def all_runs(checkout: Checkout) -> tuple[Run, ...]:
         replace(rank.run, name=name, reason=reason_of(rank, len(chosen)) if rank is first else place_of(rank))
         for rank, name in zip(chosen, names, strict=True)
     )
-
-
-def _as_only_training(ranks: list[Rank]) -> list[Rank]:
-    """Return ranks in which a training over several machines is no variant where no command trains otherwise, nor is any model run before it."""
-    trained = [r for r in ranks if r.run.behavior is Behavior.TRAINS and not r.is_beside and r.run.command is not None]
-    if not trained or not all(r.run.command is not None and r.run.command.nodes > 1 for r in trained):
-        return ranks
-    used = [r for r in ranks if r.run.behavior is Behavior.INFERS and not r.is_beside and r.kind <= DOCUMENT]
-    if any(rank.order < trained[0].order for rank in used):
-        return ranks
-    return [replace(rank, is_variant=False) if rank in trained else rank for rank in ranks]
 
 
 def _as_ranks(checkout: Checkout, runs: Iterable[Run]) -> list[Rank]:
@@ -185,9 +181,11 @@ def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> Rank:
         level += LIBRARY if _is_library(checkout, levels, run.script) else 0
         order = -1 if submits(run.script) else LAST if is_shown(run.script) else order + fame_of(run.script)
     section = run.command.section if run.command else ""
-    is_main = bool(_MAIN_SECTION.search(section)) and run.behavior is Behavior.TRAINS
+    is_main = _MAIN_SECTION.search(section) is not None and run.behavior is Behavior.TRAINS
+    is_main = is_main and _LATER_STAGE.search(section) is None
     # A document tells the stages in their order; a folder's files come in that of their names.
     is_later = kind >= SCRIPT and run.behavior is Behavior.TRAINS and is_later_stage(run)
+    is_later = is_later or is_spread_form(checkout, run)
     is_aside = is_beside(run) or is_told_of_training(checkout, run)
     is_open = run.command is not None and leaves_configuration_open(run.command)
     is_trial = is_variant(run) or is_tried_out(checkout, run)

@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.moved_to_card import code_need, code_workload
 from gpu_lol_action.analysis.native_programs import in_libtorch, native_need, native_workload
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
+from gpu_lol_action.analysis.published_models import told_models
 from gpu_lol_action.analysis.recipe_pages import told_by_pages
 from gpu_lol_action.analysis.rented_machines import rented_wish, rents_to_train
 from gpu_lol_action.analysis.runs import further_runs
@@ -59,7 +60,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     told = told_training(checkout) if run is None and wish is None and native is None else []
     if told and (need is not None or not checkout.of(Form.PYTHON, Form.NOTEBOOK, Form.SHELL)):
         return [need or replace(told[0], field="gpu.use", value="yes"), *told]
-    if need is None and run is None and (pages := told_by_pages(checkout)):
+    if need is None and run is None and (pages := told_by_pages(checkout) or told_models(checkout)):
         return [replace(pages[0], field="gpu.use", value="yes"), *pages]
     if need is None:
         why, where = (

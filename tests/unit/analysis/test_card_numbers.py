@@ -75,3 +75,23 @@ def test_a_run_s_own_configuration_leaves_it_off(checkout: Build, setting: str, 
         }
     )
     assert workload(tree) == expected
+
+
+def test_a_program_that_can_be_told_to_leave_the_card_takes_one_without_being_told_its_number(checkout: Build) -> None:
+    program = """import argparse
+import torch
+parser = argparse.ArgumentParser()
+parser.add_argument('--no-cuda', action='store_true', help="Use CPU only")
+parser.add_argument('--gpu', type=int, default=-1, help="which one")
+args = parser.parse_args()
+args.cuda = not args.no_cuda and torch.cuda.is_available()
+if args.cuda:
+    torch.cuda.set_device(args.gpu)
+model = torch.nn.Linear(3, 3)
+if args.cuda:
+    model.cuda()
+model.eval()
+print(model.predict(torch.ones(3)))
+"""
+    tree = checkout({"README.md": "# Answers\n```\npython ask.py\n```\n", "ask.py": program})
+    assert workload(tree) == "inference"

@@ -33,6 +33,10 @@ def counted(tree: Checkout) -> str | None:
         ("cuda:0,1", 2),
         ("cuda:0,cuda:1, cuda:2", 3),
         ("'6,7'", 2),
+        ("0-3", 4),
+        ("4-7", 4),
+        ("3-0", 0),
+        ("10-99", 0),
         ("0", 0),
         ("[0]", 0),
         ("1,1", 0),  # the same one twice is no list of cards

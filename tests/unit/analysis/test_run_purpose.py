@@ -284,3 +284,31 @@ def test_a_script_at_the_root_is_the_repositorys_own_whatever_stage_it_is(
     run = primary_run(checkout(files))
     assert run is not None
     assert run.evidence.path == first
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"), [("model.fit(rows, y, epochs=3)", Behavior.TRAINS), ("scaler.fit(rows, y)", Behavior.INFERS)]
+)
+def test_what_is_fitted_for_epochs_is_a_network_whoever_wrapped_it(
+    checkout: Build, call: str, expected: Behavior
+) -> None:
+    nets = "import tensorflow as tf\ndef Wide(n):\n    return tf.keras.Sequential([tf.keras.layers.Dense(n)])\n"
+    program = (
+        "from sklearn.preprocessing import StandardScaler\nfrom wide.nets import Wide\n"
+        f"scaler = StandardScaler()\nmodel = Wide(3)\n{call}\nprint(model.predict(rows))\n"
+    )
+    assert behavior(checkout({"wide/__init__.py": "", "wide/nets.py": nets, "run.py": program})) is expected
+
+
+@pytest.mark.parametrize(
+    ("plain", "expected"),
+    [("examples/run_ads.py", "examples/run_ads.py"), ("examples/zoo.py", "examples/run_ads_multi_gpu.py")],
+)
+def test_a_form_for_several_cards_comes_after_the_plain_program_beside_it(
+    checkout: Build, plain: str, expected: str
+) -> None:
+    program = "import torch\nnet = torch.nn.Linear(3, 3).cuda()\nnet(torch.ones(3).cuda()).sum().backward()\n"
+    run = primary_run(checkout({plain: program, "examples/run_ads_multi_gpu.py": program}))
+    assert run is not None
+    assert run.script is not None
+    assert run.script.path == expected

@@ -1,0 +1,47 @@
+"""JAX trainings that their README tells of on a TPU: a machine of those has eight cores, and JAX takes all devices of a machine alike.
+
+``v3-8`` is one machine of the second or third generation, ``v3-32`` are four. What was laid out for eight devices is on eight cards.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from gpu_lol_action.analysis.behavior import Behavior
+from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.documented_counts import speaks_of_training
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.analysis.import_graph import import_closure
+from gpu_lol_action.analysis.packages import declared_packages, package_name
+from gpu_lol_action.analysis.silent_readme import root_readmes
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
+
+_CORES, MOST_NAMED = 8, 10
+_SLICE = regex(r"(?<![\w./-])v[23]-(?:8|16|32|64|128|256|512|1024|2048)(?!\w|\.\d)")
+_JAX = frozenset({"jax", "flax", "haiku", "t5x", "optax"})
+
+
+def tpu_host(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the devices of such a machine for a training with JAX; none where no README names one."""
+    if run.behavior is not Behavior.TRAINS:
+        return []
+    said = checkout.find(run.command.said.path) if run.command is not None else None
+    for source in dict.fromkeys((*((said,) if said is not None else ()), *root_readmes(checkout))):
+        if not source.mentions("TPU") or not _is_of_jax(checkout, run.script):
+            continue
+        for found in itertools.islice(_SLICE.finditer(source.text), MOST_NAMED):
+            where = Evidence(source.path, source.text.count("\n", 0, found.start()) + 1)
+            line = source.text.split("\n")[(where.line or 1) - 1]
+            if "|" in line and not speaks_of_training(checkout, where):
+                continue  # a table of something else that was measured
+            why = f"`{source.path}` tells of a TPU `{found[0]}`, whose machines have {_CORES} devices"
+            return [Finding("hardware.gpu_count", str(_CORES), why, Confidence.LOW, where)]
+    return []
+
+
+def _is_of_jax(checkout: Checkout, script: Source | None) -> bool:
+    """Whether the run's program computes with JAX; of one that a library has installed, whether a list asks for it."""
+    if script is not None:
+        return any(s.code is not None and s.code.imported() & _JAX for s in import_closure(checkout, script))
+    return any(package_name(item.requirement) in _JAX for item in declared_packages(checkout) if not item.is_optional)
