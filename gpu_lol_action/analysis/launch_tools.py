@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from gpu_lol_action.analysis.research_tools import RESEARCH_TOOLS
 from gpu_lol_action.analysis.shell_words import shell_words, without_redirections
 from gpu_lol_action.analysis.texts import without_comment
+from gpu_lol_action.analysis.told_numbers import as_count, of_all_machines, visible_devices
 from gpu_lol_action.domain.patterns import regex
 
 # Flags that say how many processes a launcher starts on one machine, one per GPU.
@@ -18,8 +19,6 @@ COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 # Flags of servers: the model is divided over so many GPUs.
 SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size", "data_parallel_size", "dp", "dp_size")  # fmt: skip
-USUAL_NODE = 8
-_COUNTED_ON = ("NUM_GPUS", "num_gpus", "NGPUS", "N_GPUS")
 NODE_FLAGS = ("nnodes", "num_nodes", "num_machines", "cluster.num_nodes")
 # Launchers whose count is of all machines together.
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
@@ -171,7 +170,7 @@ def inner_text(words: Sequence[str]) -> str | None:
 
 def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
     """Return the tool that starts the work, and the words behind it; no tool where nothing is started that we know."""
-    first, rest = words[0].rsplit("/", 1)[-1].replace("mpiexec", "mpirun"), list(words[1:])
+    first, rest = _bare(words[0]).replace("mpiexec", "mpirun"), list(words[1:])
     if _PYTHON.fullmatch(first):
         while rest and (_FLAGS.fullmatch(rest[0]) or rest[0] in {"-W", "ignore"} or rest[0].startswith("-X")):
             rest = ["-m", *rest[1:]] if rest[0].endswith("m") else rest[1:]
@@ -192,6 +191,12 @@ def tool_of(words: Sequence[str]) -> tuple[str | None, list[str]]:
     if first in COUNT_FLAGS or first in TOOLS or first in INTERFACES or first in WEB_SERVERS:
         return _inner(first, rest)
     return ("torchrun", rest) if _PROGRAM.fullmatch(first) and starts_ranks(rest) else (None, [])
+
+
+def _bare(word: str) -> str:
+    """Return a program's name without its folder, also one that a variable holds (``${MPI_BIN_DIR}mpirun``)."""
+    name = word.rsplit("/", 1)[-1]
+    return name.rpartition("}")[2] or name
 
 
 def starts_ranks(words: Sequence[str]) -> bool:
@@ -234,8 +239,8 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
     module = options.get("m") or options.get("module")
     if tool in COUNT_FLAGS and module and _MODULE.fullmatch(module):
         return module
-    if tool in COUNT_FLAGS and (inner := next((place for place in places if place in TOOLS), None)):
-        return inner  # `torchrun $(which fairseq-train)`
+    if tool in COUNT_FLAGS and (inner := _tool_among(places)):
+        return inner
     if tool == "tune":
         return f"tune {places[0]}" if places else None
     if tool in WEB_SERVERS:
@@ -246,6 +251,13 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
     if tool in INTERFACES:
         return next(iter(places), tool)
     return None
+
+
+def _tool_among(places: Sequence[str]) -> str | None:
+    """Return the tool that a launcher starts (``torchrun $(which fairseq-train)``, ``mpirun -np 4 build/tools/caffe train``)."""
+    names = [place.rsplit("/", 1)[-1] for place in places]
+    tools = ((name, names[at + 1 : at + 2]) for at, name in enumerate(names) if name in TOOLS)
+    return next((name for name, verb in tools if name not in _VERBS or _VERBS[name] & set(verb)), None)
 
 
 def processes_of(tool: str, target: str, options: Mapping[str, str], variables: Mapping[str, str]) -> int | None:
@@ -273,13 +285,7 @@ def processes_of(tool: str, target: str, options: Mapping[str, str], variables: 
         if tool in TOOLS and (count := as_count(variables.get(name))):
             return count
     seen = visible_devices(variables.get("CUDA_VISIBLE_DEVICES"))
-    return _of_all_machines(variables) if seen is None and tool == "deepspeed" and "hostfile" not in options else seen
-
-
-def _of_all_machines(variables: Mapping[str, str]) -> int | None:
-    """Return the GPUs of one machine where a script counts those of all: DeepSpeed takes its machines from a list of hosts, of eight each as a rule."""
-    count = next((as_count(variables[name]) for name in _COUNTED_ON if name in variables), None)
-    return count if count is None or count <= USUAL_NODE else USUAL_NODE if count % USUAL_NODE == 0 else None
+    return of_all_machines(variables) if seen is None and tool == "deepspeed" and "hostfile" not in options else seen
 
 
 def starts_several(tool: str, options: Mapping[str, str]) -> bool:
@@ -288,14 +294,3 @@ def starts_several(tool: str, options: Mapping[str, str]) -> bool:
         given = next((options[flag] for flag in COUNT_FLAGS[tool] if flag in options), None)
         return (given is not None and as_count(given) is None) or "multi_gpu" in options
     return tool in {"deepspeed", "horovodrun"} and "num_gpus" not in options
-
-
-def visible_devices(text: str | None) -> int | None:
-    """Return how many GPUs ``CUDA_VISIBLE_DEVICES`` leaves."""
-    return len(text.split(",")) if text and regex(r"\d+(?:,\s?\d+)*").fullmatch(text.strip()) else None
-
-
-def as_count(text: str | None) -> int | None:
-    """Return a number of processes or machines; None for words (``auto``, ``$N``) and what no machine has."""
-    found = regex(r"(\d{1,3})(?::\d+)?").fullmatch((text or "").strip())
-    return int(found[1]) if found and 0 < int(found[1]) <= 512 else None

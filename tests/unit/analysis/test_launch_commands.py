@@ -26,6 +26,8 @@ def parsed(text: str) -> LaunchCommand:
         ("python3 -u src/train.py --lr 1e-4", "python", "src/train.py", None),
         ("../../build/tools/caffe train --solver=s.prototxt --gpu=0,1,2,3", "caffe", "caffe train", 4),
         ("caffe train -solver s.prototxt", "caffe", "caffe train", None),
+        ("mpirun -np 4 lib/caffe/build/bin/caffe train --solver=s.prototxt", "mpirun", "caffe", 4),
+        ("${MPI_BIN}mpirun -np 2 caffe train --solver=s.prototxt", "mpirun", "caffe", 2),
         ("dlrover-run --standalone --nproc_per_node=4 train.py", "torchrun", "train.py", 4),
         ("python -m oneflow.distributed.launch --nproc_per_node 2 train.py", "torchrun", "train.py", 2),
         ("python ./multiproc.py --nproc_per_node 8 ./train.py", "python", "./multiproc.py", 8),
