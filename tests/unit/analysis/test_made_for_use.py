@@ -140,6 +140,18 @@ def test_what_installing_gives_is_what_a_project_is_for(checkout: Build, command
     assert first(checkout(files)) == shown
 
 
+def test_a_readme_that_shows_training_goes_before_what_installing_gives(checkout: Build) -> None:
+    files = {
+        "pyproject.toml": INSTALLED.format("net = 'net.main:main'"),
+        "net/__init__.py": "import torch\nclass Net: pass\n",
+        "net/main.py": "import torch\ndef main():\n    model.cuda().generate(x)\n",
+        "README.md": "```python\nfrom net import Net\nmodel = Net()\nmodel.fit(rows)\n```\n",
+    }
+    run = primary_run(checkout(files))
+    assert run is not None
+    assert run.shown == "the code in README.md"
+
+
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
