@@ -32,6 +32,8 @@ _MOVES = frozenset({"to", "cuda", "half", "eval", "train", "load_state_dict", "a
 _MODULES = frozenset(
     {"np", "torch", "os", "plt", "cv2", "nn", "pd", "tf", "jnp", "F", "json", "Image", "sys", "random"}
 )
+# `model = mine.Model(…)`, `model = compiled(Model(…))`
+_MADE = regex(r"(?m)^\s{0,8}(\w{1,40}) = (?:\w{1,40}\((?=\w{1,40}\())?([\w.]{1,120})\(")
 _PYTHON = frozenset({"python", "py", "python3", "pycon", "ipython"})
 
 
@@ -92,9 +94,14 @@ def _fitted(checkout: Checkout, program: Source) -> Call | None:
     own = [item for item in program.code.imports if targets_of(checkout, program, item)]
     tops = {item.module.partition(".")[0] for item in own} | {name for item in own for name in item.names}
     fits = [call for call in program.code.calls_named("fit", "fit_online", "fit_offline") if call.name.count(".") == 1]
-    made = regex(r"(?m)^\s{0,8}(\w{1,40}) = (?:\w{1,40}\()?(\w{1,40})[.(]").findall(program.text) if fits else []
-    owners = {name for name, maker in made if maker in tops}
-    return next((call for call in fits if call.name.partition(".")[0] in owners), None)
+    made = _MADE.findall(program.text) if fits else []
+    owners = {name: maker for name, maker in made if maker.partition(".")[0] in tops}
+    return next((call for call in fits if _learns(call, owners.get(call.name.partition(".")[0], ""))), None)
+
+
+def _learns(call: Call, maker: str) -> bool:
+    """Whether a model of the package is fitted for longer than scikit-learn's are: a classifier's plain ``fit(x, y)`` may only hand its examples on."""
+    return bool(maker) and (not maker.endswith(("Classifier", "Regressor")) or bool(call.keywords))
 
 
 def _asks_by_name(call: Call) -> bool:

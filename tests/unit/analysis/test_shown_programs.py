@@ -240,6 +240,8 @@ def test_what_is_no_code_hides_no_program(checkout: Build, before: str) -> None:
         ("model = Model().get('a')\nmodel.fit(rows)\nmodel.generate(10)", Behavior.TRAINS),
         ("model = mine.Model()\nmodel.fit_online(world)\nmodel.predict(x)", Behavior.TRAINS),
         ("model = Model().get('a')\nmodel.generate(10)", Behavior.INFERS),
+        ("model = mine.NetClassifier()\nmodel.fit(x, y)\nmodel.predict(x)", Behavior.INFERS),  # as scikit-learn's
+        ("model = mine.NetClassifier()\nmodel.fit(x, y, epochs=3)", Behavior.TRAINS),
         ("scaler = Scaler()\nscaler.fit(rows)\nmodel = Model()\nmodel.generate(10)", Behavior.INFERS),  # another's
     ],
 )
