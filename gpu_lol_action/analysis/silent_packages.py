@@ -36,7 +36,9 @@ _OF_PIECES = regex(
     r"Cpm|XGLM|Reformer|PLBart|Barthez|GPTSw3|Speech2Text|RemBert|FNet|SeamlessM4T|ErnieM)Tokenizer)(?:\.from_pretrained)?\("
 )
 _OF_TORCH = regex(r"(?!TF|Flax)(?:AutoModel\w{0,60}|\w{1,40}For[A-Z]\w{2,40}|\w{1,40}(?:LMHead)?Model)")
-_FRAMEWORKS = frozenset({"torch", "tensorflow", "tensorflow-gpu", "tensorflow-cpu", "jax", "flax", "paddlepaddle", "onnxruntime", "optimum"})
+_FRAMEWORKS = frozenset(
+    {"torch", "tensorflow", "tensorflow-gpu", "tensorflow-cpu", "jax", "flax", "paddlepaddle", "onnxruntime", "optimum"}
+)
 _NO_WEIGHTS = regex(r"onfig|okeniz|rocessor|xtractor")
 _TABLE = regex(r"device_map\s?=\s?\{")  # a table's text is not known, and neither is that of `None`
 _LOADERS = ("from_pretrained", "pipeline")
