@@ -54,10 +54,11 @@ def import_closure(checkout: Checkout, script: Source) -> tuple[Source, ...]:
 def imported_at_once(checkout: Checkout, script: Source) -> frozenset[Source]:
     """Return what a script pulls in as soon as it starts, and what its own functions import: not what modules fetch when they are asked.
 
-    A loader of many data sets imports in its functions what only one of them takes. Where the script itself imports so to start sooner,
-    what it fetches goes on like that: a few modules of its own folder.
+    A loader of many data sets imports in its functions what only one of them takes. A module beside the script that fetches a few
+    others from there is a part of the program, written to start sooner.
     """
-    parts = {source: _fetched_by(checkout, source) for source in _fetched_by(checkout, script)}
+    beside = (source for source in local_imports(checkout, script) if source.folder == script.folder != "")
+    parts = {source: _fetched_by(checkout, source) for source in beside if source.name != "__init__.py"}
     few = {s for s, own in parts.items() if len(own) <= FEW_FETCHED and all(part.folder == s.folder for part in own)}
     return imported_over(checkout, script, lambda source, item: source is script or not item.is_lazy or source in few)
 

@@ -171,11 +171,11 @@ def test_what_a_module_fetches_when_asked_is_no_need_beside_a_list(
         ("def start():\n    from . import policies, sums, a, b, c\n", False),  # a choice of many
     ],
 )
-def test_what_a_script_fetches_may_fetch_its_few_parts(checkout: Build, work: str, is_added: bool) -> None:
+def test_a_module_beside_the_script_may_fetch_its_few_parts(checkout: Build, work: str, is_added: bool) -> None:
     files = {
         "README.md": "```bash\npython net/main.py\n```\n",
         "requirements.txt": "torch\n",
-        "net/main.py": "import torch\ndef main():\n    from net.work import start\n    start()\nloss.backward()\nmain()\n",
+        "net/main.py": "import torch\nfrom net.work import start\nstart()\nloss.backward()\n",
         "net/work.py": work,
         **{f"net/{name}.py": "" for name in ("sums", "a", "b", "c")},
         **dict.fromkeys(("net/policies.py", "net/other/policies.py"), "import h5py\n"),
