@@ -8,13 +8,18 @@ starts, on cores neither.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gpu_lol_action.analysis import packages
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import is_started
 from gpu_lol_action.analysis.gpu_libraries import GPU_PACKAGES
 from gpu_lol_action.analysis.import_names import package_of
+from gpu_lol_action.analysis.loaded_modules import loaded_of_library
 from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.paths import Form
+from gpu_lol_action.analysis.python_code import Import
 from gpu_lol_action.analysis.runs import primary_run
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.workload import gpu_need
@@ -38,14 +43,22 @@ def detect(checkout: Checkout) -> list[Finding]:
 
 
 def _imported_at_once(checkout: Checkout) -> frozenset[str]:
-    """Return the packages that the started program imports as it starts, whatever happens."""
+    """Return the packages that the started program imports as it starts, whatever happens; those of a library where nothing is started."""
     run = primary_run(checkout)
-    code = run.script.code if run is not None and run.script is not None else None
-    if run is None or run.script is None or code is None or run.script.form is Form.NOTEBOOK:
+    if run is None:
+        names = frozenset(project.name for _, project in lists_of(checkout).projects if project.name)
+        loaded = (source.code for source in loaded_of_library(checkout, names) if source.code is not None)
+        return _packages(item for code in loaded for item in code.imports)
+    code = run.script.code if run.script is not None else None
+    if run.script is None or code is None or run.script.form is Form.NOTEBOOK:
         return frozenset()  # a notebook shows one use of many
     if run.command is None and not is_started(checkout, run.script) and not is_shown(run.script):
         return frozenset()  # a module of a library, which stands for it where nothing is made to be started
-    taken = (item for item in code.imports if not (item.is_optional or item.is_lazy))
+    return _packages(code.imports)
+
+
+def _packages(imports: Iterable[Import]) -> frozenset[str]:
+    taken = (item for item in imports if not (item.is_optional or item.is_lazy))
     return frozenset(package_name(name) for item in taken if (name := package_of(item.module)) is not None)
 
 

@@ -8,10 +8,10 @@ from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.configuration import read_settings
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import import_closure
-from gpu_lol_action.analysis.launch_tools import USUAL_NODE
 from gpu_lol_action.analysis.launcher_configs import accelerate_configs
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.settings import as_number
+from gpu_lol_action.analysis.told_numbers import USUAL_NODE
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 

@@ -21,6 +21,7 @@ LEAST_WORDS = 4  # of a dotted name that may begin outside of the checkout: shor
 MAX_NAMES = 40
 LEAST_SIBLINGS = 12  # modules of one folder that a script pulls in, from which on they are a collection
 LEAST_STEM = 4
+FEW_FETCHED = 4  # modules that one module imports in its functions; one with more has a choice of them
 LEAST_LISTED = 8  # modules whose classes a package lists, from which on one of them says nothing of the others
 MAX_ABOVE = 6  # folders above a program from which it may be started
 
@@ -53,9 +54,18 @@ def import_closure(checkout: Checkout, script: Source) -> tuple[Source, ...]:
 def imported_at_once(checkout: Checkout, script: Source) -> frozenset[Source]:
     """Return what a script pulls in as soon as it starts, and what its own functions import: not what modules fetch when they are asked.
 
-    A loader of many data sets imports in its functions what only one of them takes.
+    A loader of many data sets imports in its functions what only one of them takes. A module beside the script that fetches a few
+    others from there is a part of the program, written to start sooner.
     """
-    return imported_over(checkout, script, lambda source, item: source is script or not item.is_lazy)
+    beside = (source for source in local_imports(checkout, script) if source.folder == script.folder != "")
+    parts = {source: _fetched_by(checkout, source) for source in beside if source.name != "__init__.py"}
+    few = {s for s, own in parts.items() if len(own) <= FEW_FETCHED and all(part.folder == s.folder for part in own)}
+    return imported_over(checkout, script, lambda source, item: source is script or not item.is_lazy or source in few)
+
+
+def _fetched_by(checkout: Checkout, source: Source) -> frozenset[Source]:
+    """Return the files that a file imports in its functions."""
+    return frozenset(target for item, targets in _imported(checkout, source) if item.is_lazy for target in targets)
 
 
 @remembered

@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.loaded_modules import loaded_modules, loaded_of_lib
 from gpu_lol_action.analysis.local_names import is_local
 from gpu_lol_action.analysis.node_packs import pack_of
 from gpu_lol_action.analysis.outer_packages import without_outer
+from gpu_lol_action.analysis.package_families import comes_with
 from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.project_files import is_development
@@ -27,28 +28,6 @@ from gpu_lol_action.analysis.switched_on import switched_on
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
-# One of these brings the modules of the others: headless and contrib builds, projects that were renamed, thin wrappers.
-_FAMILIES = (
-    frozenset({"opencv-python", "opencv-python-headless", "opencv-contrib-python", "opencv-contrib-python-headless"}),
-    frozenset({"lightning", "pytorch-lightning", "lightning-fabric"}),
-    frozenset({"tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tf-nightly", "tf-nightly-gpu", "keras", "tf-keras"}),
-    frozenset({"tensorboard", "tb-nightly"}), frozenset({"soundfile", "pysoundfile"}),
-    frozenset({"faiss-cpu", "faiss-gpu", "faiss-gpu-cu12", "faiss-gpu-cu11", "faiss"}),
-    frozenset({"gym", "gymnasium"}), frozenset({"openai-whisper", "whisper"}), frozenset({"clip", "openai-clip", "clip-anytorch"}),
-    frozenset({"onnxruntime", "onnxruntime-gpu"}), frozenset({"paddlepaddle", "paddlepaddle-gpu"}),
-    frozenset({"psycopg2", "psycopg2-binary"}), frozenset({"mmcv", "mmcv-full", "mmcv-lite"}), frozenset({"pil", "pillow", "pillow-simd"}),
-    frozenset({"mosaicml", "composer"}), frozenset({"cupy", "cupy-cuda11x", "cupy-cuda12x", "cupy-cuda13x"}),
-    frozenset({"nvidia-ml-py", "pynvml", "nvidia-ml-py3"}), frozenset({"sklearn", "scikit-learn"}), frozenset({"jax", "jaxlib"}),
-    frozenset({"segment-anything", "segment-anything-py"}), frozenset({"taming-transformers", "taming-transformers-rom1504"}),
-    frozenset({"dm-tree", "optree"}), frozenset({"beautifulsoup4", "bs4"}), frozenset({"pycocotools", "pycocotools-windows"}),
-    frozenset({"spconv", "spconv-cu120", "spconv-cu118", "spconv-cu117", "spconv-cu114", "spconv-cu113"}),
-    frozenset({"sentence-transformers", "sentence-transformers[train]"}), frozenset({"pymupdf", "fitz"}),
-    *(frozenset({name, f"{name}-cu11", f"{name}-cu12", f"{name}-cu13"}) for name in ("cudf", "cuml", "cugraph", "rmm", "dask-cudf")),
-    frozenset({"levenshtein", "python-levenshtein"}), frozenset({"box2d-py", "box2d"}), frozenset({"coqui-tts", "tts"}),
-    frozenset({"pytorch-ignite", "ignite"}), frozenset({"monai", "monai-weekly"}), frozenset({"rdkit", "rdkit-pypi"}),
-    frozenset({"dgl", *(f"dgl-cu{cuda}" for cuda in ("100", "101", "102", "110", "111", "113", "116", "117"))}), frozenset({"haystack-ai", "farm-haystack"}), frozenset({"pyyaml", "yaml"}),
-    frozenset({"pydantic-ai", "pydantic-ai-slim"}), frozenset({"griffe", "griffelib"}), frozenset({"scikit-plot", "mljar-scikit-plot"}),
-)  # fmt: skip
 # What brings weights from one library to another needs both.
 _CONVERTS = regex(r"(?:convert|export)(?:er|ion)?[_-]")
 # Folders into which whole projects are copied, with their own demos and tools.
@@ -111,7 +90,7 @@ def imported_packages(
             continue
         # Keras comes with TensorFlow, and brings none of it, or none of its build for the card.
         brings = required - {"keras", "tf-keras"} if name == "tensorflow" else required
-        if name in required or any(name in family and family & brings for family in _FAMILIES):
+        if name in required or comes_with(name, brings):
             continue
         if has_list and name not in optional and name not in found:
             fetched = _fetched(checkout, run) if fetched is None else fetched

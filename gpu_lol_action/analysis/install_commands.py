@@ -12,7 +12,7 @@ from gpu_lol_action.analysis.command_words import command_of, ends_names, is_fil
 from gpu_lol_action.analysis.conda_files import conda_parts, conda_requirement
 from gpu_lol_action.analysis.glued_names import is_published
 from gpu_lol_action.analysis.install_options import KINDS, WITH_VALUE, option_of
-from gpu_lol_action.analysis.install_prose import is_introduced_as_optional, listed_version, without_struck
+from gpu_lol_action.analysis.install_prose import is_introduced_as_optional, listed_versions, without_struck
 from gpu_lol_action.analysis.moved_folders import moved
 from gpu_lol_action.analysis.package_files import Declared, Option, clean_requirement, joined_lines
 from gpu_lol_action.analysis.paths import Form
@@ -186,7 +186,7 @@ def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
             if not bare.startswith("#"):
                 yield number, bare, heading, block
             continue
-        if told := listed_version(shown, heading):
+        if told := listed_versions(shown, heading):
             block += number > previous + 1
             previous = number
             yield number, f"pip install {told}", heading, block

@@ -23,6 +23,12 @@ _STRUCK = regex(r"~~[^~\n]{1,300}~~")
 _OF_REQUIREMENTS = regex(r"require|dependenc|environment|prerequisite|set[- ]?up|install", re.IGNORECASE)
 # `- torch==2.6.0`, `* PyTorch >= 1.5`
 _LISTED = regex(r"\s{0,8}[-*+]\s{1,4}[`*_]{0,3}([A-Za-z][\w.-]{0,40})\s?(==|>=)\s?(\d[\w.]{0,20})[`*_]{0,3}\s{0,4}$")
+# "Python packages you might not have: `cython`, `easydict`"
+_LACKED = regex(
+    r"\bpackages?\b[^.:\n]{0,30}\b(?:might|may)\b[^.:\n]{0,12}\b(?:not have|miss(?:ing)?)\b[^.:\n]{0,20}:\s{0,4}(.{3,300})",
+    re.IGNORECASE,
+)
+_NAME = regex(r"`?([A-Za-z][\w-]{0,40}(?:\s?[<>=]=\s?\d[\w.]{0,20})?)`?(?=\s{0,4}(?:[,.]|and\b|$))")
 
 
 def is_introduced_as_optional(line: str) -> bool:
@@ -30,8 +36,11 @@ def is_introduced_as_optional(line: str) -> bool:
     return _OPTIONAL.match(line[:400]) is not None or _REPAIRS.match(line[:400]) is not None
 
 
-def listed_version(line: str, heading: str) -> str:
-    """Return the requirement that an item of a list of requirements is, where a package has that name; else an empty text."""
+def listed_versions(line: str, heading: str) -> str:
+    """Return the requirements that an item of a list of them is, or a sentence that names packages which a reader may lack, where packages have these names; else an empty text."""
+    if "packages" in line[:200] and (lacked := _LACKED.search(line[:500])) is not None:
+        names = (name.replace(" ", "") for name in _NAME.findall(lacked[1]))
+        return " ".join(name for name in names if is_published(regex(r"[\w-]+").findall(name)[0]))
     found = _LISTED.match(line[:200]) if _OF_REQUIREMENTS.search(heading) is not None else None
     return f"{found[1]}{found[2]}{found[3]}" if found is not None and is_published(found[1]) else ""
 

@@ -9,7 +9,7 @@ from gpu_lol_action.domain.patterns import regex
 # Names that pip refuses or that are other people's packages, and what their authors meant.
 _MEANT = {
     "sklearn": "scikit-learn", "pytorch": "torch", "pil": "pillow", "cv2": "opencv-python-headless", "yaml": "pyyaml",
-    "skimage": "scikit-image", "dotenv": "python-dotenv", "opencv": "opencv-python-headless", "apex": "git+https://github.com/NVIDIA/apex.git",
+    "skimage": "scikit-image", "dotenv": "python-dotenv", "opencv": "opencv-python-headless", "python-opencv": "opencv-python-headless", "apex": "git+https://github.com/NVIDIA/apex.git",
     "tensorflow-gpu": "tensorflow", "beautifulsoup": "beautifulsoup4", "faiss": "faiss-cpu", "hydra": "hydra-core",
     "crypto": "pycryptodome", "attr": "attrs", "cudf": "cudf-cu12", "cuml": "cuml-cu12", "cugraph": "cugraph-cu12", "rmm": "rmm-cu12",
     "dask-cudf": "dask-cudf-cu12", "detectron2": "git+https://github.com/facebookresearch/detectron2.git", "opencv3": "opencv-python-headless",

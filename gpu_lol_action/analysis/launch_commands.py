@@ -22,7 +22,6 @@ from gpu_lol_action.analysis.launch_tools import (
     NODE_FLAGS,
     SERVERS,
     TOOLS,
-    as_count,
     inner_text,
     may_start,
     processes_of,
@@ -46,6 +45,7 @@ from gpu_lol_action.analysis.server_images import put_entry_points
 from gpu_lol_action.analysis.shell_defaults import exported, handed_places, is_left_open
 from gpu_lol_action.analysis.sourced_scripts import sourcing
 from gpu_lol_action.analysis.texts import without_comment
+from gpu_lol_action.analysis.told_numbers import as_count
 from gpu_lol_action.analysis.wrapped_commands import working_part, wrapped
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex

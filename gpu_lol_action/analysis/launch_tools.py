@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.launched_tools import bare_name, tool_among
 from gpu_lol_action.analysis.research_tools import RESEARCH_TOOLS
 from gpu_lol_action.analysis.shell_words import shell_words, without_redirections
 from gpu_lol_action.analysis.texts import without_comment
+from gpu_lol_action.analysis.told_numbers import as_count, of_all_machines, visible_devices
 from gpu_lol_action.domain.patterns import regex
 
 # Flags that say how many processes a launcher starts on one machine, one per GPU.
@@ -19,8 +20,6 @@ COUNT_FLAGS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 # Flags of servers: the model is divided over so many GPUs.
 SPLIT_FLAGS = ("tensor_parallel_size", "tp", "tp_size", "num_shard", "pipeline_parallel_size", "pp", "pp_size", "data_parallel_size", "dp", "dp_size")  # fmt: skip
-USUAL_NODE = 8
-_COUNTED_ON = ("NUM_GPUS", "num_gpus", "NGPUS", "N_GPUS")
 NODE_FLAGS = ("nnodes", "num_nodes", "num_machines", "cluster.num_nodes")
 # Launchers whose count is of all machines together.
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
@@ -274,13 +273,7 @@ def processes_of(tool: str, target: str, options: Mapping[str, str], variables: 
         if tool in TOOLS and (count := as_count(variables.get(name))):
             return count
     seen = visible_devices(variables.get("CUDA_VISIBLE_DEVICES"))
-    return _of_all_machines(variables) if seen is None and tool == "deepspeed" and "hostfile" not in options else seen
-
-
-def _of_all_machines(variables: Mapping[str, str]) -> int | None:
-    """Return the GPUs of one machine where a script counts those of all: DeepSpeed takes its machines from a list of hosts, of eight each as a rule."""
-    count = next((as_count(variables[name]) for name in _COUNTED_ON if name in variables), None)
-    return count if count is None or count <= USUAL_NODE else USUAL_NODE if count % USUAL_NODE == 0 else None
+    return of_all_machines(variables) if seen is None and tool == "deepspeed" and "hostfile" not in options else seen
 
 
 def starts_several(tool: str, options: Mapping[str, str]) -> bool:
@@ -289,14 +282,3 @@ def starts_several(tool: str, options: Mapping[str, str]) -> bool:
         given = next((options[flag] for flag in COUNT_FLAGS[tool] if flag in options), None)
         return (given is not None and as_count(given) is None) or "multi_gpu" in options
     return tool in {"deepspeed", "horovodrun"} and "num_gpus" not in options
-
-
-def visible_devices(text: str | None) -> int | None:
-    """Return how many GPUs ``CUDA_VISIBLE_DEVICES`` leaves."""
-    return len(text.split(",")) if text and regex(r"\d+(?:,\s?\d+)*").fullmatch(text.strip()) else None
-
-
-def as_count(text: str | None) -> int | None:
-    """Return a number of processes or machines; None for words (``auto``, ``$N``) and what no machine has."""
-    found = regex(r"(\d{1,3})(?::\d+)?").fullmatch((text or "").strip())
-    return int(found[1]) if found and 0 < int(found[1]) <= 512 else None

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from gpu_lol_action.analysis.azure_jobs import azure_request, is_azure_job
 from gpu_lol_action.analysis.checkout import Source
 from gpu_lol_action.analysis.determined_jobs import is_determined, machines_of_slots, slots_of
-from gpu_lol_action.analysis.launch_tools import as_count
 from gpu_lol_action.analysis.mosaic_jobs import is_mosaic_job, mosaic_request
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.sky_tasks import sky_tasks_of
+from gpu_lol_action.analysis.told_numbers import as_count
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 

@@ -84,7 +84,8 @@ def _as_it_lies(checkout: Checkout, trained: Sequence[Run], used: Sequence[Run])
     started = [run for run in programs if run.script is not None and is_started(checkout, run.script)]
     if len({run.script for run in started}) >= MANY and not any(_is_made_to_train(checkout, run) for run in trained):
         return _plainest(started), "what trains is a module that nothing starts, beside programs that run a model"
-    installed = _installed(checkout)
+    # A README that shows how to train with what is installed has said what most people start.
+    installed = _installed(checkout) if not any(is_shown(run.script) for run in trained) else frozenset[Source]()
     if installed and (given := [run for run in used if run.script in installed]):
         return given[0], "what installing the project gives runs a model, and trains none"
     shown = next((run for run in used if is_shown(run.script)), None)

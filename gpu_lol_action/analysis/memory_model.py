@@ -256,6 +256,8 @@ def _shape(findings: tuple[Finding, ...]) -> ModelFacts | None:
         numbers[field] = int(float(found.value)) if found else 0
     if not numbers["model.layers"] or not numbers["model.hidden_size"]:
         return None
+    if numbers["model.layers"] == 1 and not numbers["model.vocabulary"] and not numbers["model.attention_heads"]:
+        return None  # one block of a perceptron (an agent's `n_blocks = 1`): no text model is made of one
     if not numbers["model.vocabulary"] and best(findings, "media.image_size") is not None:
         if numbers["model.layers"] < FEWEST_BLOCKS and not numbers["model.attention_heads"]:
             return None  # a recurrent part's layers

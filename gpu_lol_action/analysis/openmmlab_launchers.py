@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gpu_lol_action.analysis.launch_tools import as_count
+from gpu_lol_action.analysis.told_numbers import as_count
 
 _CONFIG = (".py", ".yaml", ".yml")
 USUAL_NODE = 8

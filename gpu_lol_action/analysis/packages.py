@@ -20,6 +20,7 @@ from gpu_lol_action.analysis.imported_packages import imported_packages, unknown
 from gpu_lol_action.analysis.installable_names import meant
 from gpu_lol_action.analysis.jit_extensions import ninja_finding
 from gpu_lol_action.analysis.local_projects import setup_findings
+from gpu_lol_action.analysis.most_examples import needed_by_most
 from gpu_lol_action.analysis.older_releases import with_older_releases
 from gpu_lol_action.analysis.openmmlab_configs import openmmlab_packages
 from gpu_lol_action.analysis.package_files import Declared, package_name, unique
@@ -75,6 +76,8 @@ def detect(checkout: Checkout) -> list[Finding]:
     has_list = has_list or _is_told_whole(checkout, run)
     own = own_names(checkout)
     found += imported_packages(checkout, run, declared, own, has_list=has_list)
+    if has_list:
+        found += needed_by_most(checkout, run, {*_names(found), *own}, optional)
     listed = _names(found)
     known = set(listed)
     # A list that does not count for the run may still tell the version.

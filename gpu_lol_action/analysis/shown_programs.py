@@ -10,10 +10,10 @@ from gpu_lol_action.analysis.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
-from gpu_lol_action.analysis.import_graph import import_closure
+from gpu_lol_action.analysis.import_graph import import_closure, targets_of
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.python_code import Call, read_python
-from gpu_lol_action.analysis.texts import is_fence
+from gpu_lol_action.analysis.texts import is_fence, without_remarks
 from gpu_lol_action.domain.patterns import regex
 
 MAX_BLOCKS = 12
@@ -32,6 +32,8 @@ _MOVES = frozenset({"to", "cuda", "half", "eval", "train", "load_state_dict", "a
 _MODULES = frozenset(
     {"np", "torch", "os", "plt", "cv2", "nn", "pd", "tf", "jnp", "F", "json", "Image", "sys", "random"}
 )
+# `model = mine.Model(…)`, `model = compiled(Model(…))`
+_MADE = regex(r"(?m)^\s{0,8}(\w{1,40}) = (?:\w{1,40}\((?=\w{1,40}\())?([\w.]{1,120})\(")
 _PYTHON = frozenset({"python", "py", "python3", "pycon", "ipython"})
 
 
@@ -43,6 +45,7 @@ def shown_program(checkout: Checkout) -> Source | None:
     if readme is None or not readme.mentions("import "):
         return None
     lines = readme.text.split("\n")
+    lines = [line for _, line in without_remarks(enumerate(lines))] if "<!--" in readme.text else lines
     before: list[range] = []
     for block in _python_blocks(lines)[:MAX_BLOCKS]:
         # What a block imports, a later one uses.
@@ -52,7 +55,8 @@ def shown_program(checkout: Checkout) -> Source | None:
         program = Source(readme.path, Form.PYTHON, Role.WORKLOAD, text, code, readme.effort)
         if shown_behavior(checkout, program)[0] is not Behavior.NEITHER and not _prepares(program):
             return program
-        before.append(block)
+        if not code.is_broken:  # what a program printed, or a command, is no code that a later block goes on from
+            before.append(block)
     return None
 
 
@@ -73,12 +77,31 @@ def shown_behavior(checkout: Checkout, program: Source) -> tuple[Behavior, Call 
         source.code is not None and source.code.imported() & GPU_MODULES for source in import_closure(checkout, program)
     )
     behavior, call = behavior_of(program.code, uses_gpu=uses_gpu)
+    if uses_gpu and behavior is not Behavior.TRAINS and (fitted := _fitted(checkout, program)) is not None:
+        return Behavior.TRAINS, fitted
     if behavior is not Behavior.NEITHER or not uses_gpu:
         return behavior, call
     asked = next((call for call in program.code.calls if _asks_by_name(call)), None)
     if asked is None and _ON_A_CARD.search(program.text) is not None:
         asked = next((call for call in program.code.calls if _is_handed_work(program, call)), None)
     return (Behavior.INFERS, asked) if asked is not None else (behavior, call)
+
+
+def _fitted(checkout: Checkout, program: Source) -> Call | None:
+    """Return the call that fits what the program made of the checkout's own package (``model.fit(rows)``): nobody shows a model as trained for it."""
+    if program.code is None or not program.mentions(".fit"):
+        return None
+    own = [item for item in program.code.imports if targets_of(checkout, program, item)]
+    tops = {item.module.partition(".")[0] for item in own} | {name for item in own for name in item.names}
+    fits = [call for call in program.code.calls_named("fit", "fit_online", "fit_offline") if call.name.count(".") == 1]
+    made = _MADE.findall(program.text) if fits else []
+    owners = {name: maker for name, maker in made if maker.partition(".")[0] in tops}
+    return next((call for call in fits if _learns(call, owners.get(call.name.partition(".")[0], ""))), None)
+
+
+def _learns(call: Call, maker: str) -> bool:
+    """Whether a model of the package is fitted for longer than scikit-learn's are: a classifier's plain ``fit(x, y)`` may only hand its examples on."""
+    return bool(maker) and (not maker.endswith(("Classifier", "Regressor")) or bool(call.keywords))
 
 
 def _asks_by_name(call: Call) -> bool:

@@ -2,7 +2,7 @@
 
 transformers' ``Trainer`` and ``device_map`` do not start without accelerate, nor does diffusers move weights to main memory; diffusers'
 pipelines encode their prompts with transformers; weights in 8 and 4 bit and paged optimizers need bitsandbytes, tokenizers made of
-pieces sentencepiece, a search for hyperparameters Optuna. pip installs none of them with either.
+pieces sentencepiece, a search for hyperparameters Optuna, its models PyTorch. pip installs none of them with either.
 """
 
 from __future__ import annotations
@@ -32,8 +32,12 @@ _DOTTED = regex(r"\btransformers\.((?:Seq2Seq)?Train(?:er|ingArguments))\b")
 _UNPROMPTED = regex(r"^(?:DDPM|DDIM|PNDM|ScoreSdeVe|Karras|ConsistencyModel|DiT|Unconditional|LDMSuper|Dance|Repaint)")
 _OFFLOADS = ("enable_model_cpu_offload", "enable_sequential_cpu_offload")
 _OF_PIECES = regex(
-    r"\b((?:Llama|CodeLlama|T5|XLMRoberta|MBart|MBart50|Marian|Pegasus|Albert|Camembert|XLNet|BigBird|DebertaV2|M2M100|Nllb|Gemma)Tokenizer)"
-    r"\.from_pretrained\("
+    r"(?<!class )\b((?:Llama|CodeLlama|T5|XLMRoberta|MBart|MBart50|Marian|Pegasus|Albert|Camembert|XLNet|BigBird|DebertaV2|M2M100|Nllb|Gemma|"
+    r"Cpm|XGLM|Reformer|PLBart|Barthez|GPTSw3|Speech2Text|RemBert|FNet|SeamlessM4T|ErnieM)Tokenizer)(?:\.from_pretrained)?\("
+)
+_OF_TORCH = regex(r"(?!TF|Flax)(?:AutoModel\w{0,60}|\w{1,40}For[A-Z]\w{2,40}|\w{1,40}(?:LMHead)?Model)")
+_FRAMEWORKS = frozenset(
+    {"torch", "tensorflow", "tensorflow-gpu", "tensorflow-cpu", "jax", "flax", "paddlepaddle", "onnxruntime", "optimum"}
 )
 _NO_WEIGHTS = regex(r"onfig|okeniz|rocessor|xtractor")
 _TABLE = regex(r"device_map\s?=\s?\{")  # a table's text is not known, and neither is that of `None`
@@ -61,6 +65,8 @@ def silent_packages(
     if run is None or run.script is None:
         return _shown_pipelines(checkout, run, names)
     found: list[Finding | None] = []
+    if not _FRAMEWORKS & names:
+        found.append(_first(checkout, run, "torch", _tensors))
     if not _BRINGING & names and not any(_brings(text) for text in requirements):
         is_old = any(_is_old(text) for text in requirements)
         uses = _offloads if is_old else _accelerated
@@ -208,8 +214,16 @@ def _pipelines(source: Source) -> Iterator[tuple[str, int]]:
 
 
 def _pieces(source: Source) -> Iterator[tuple[str, int]]:
-    if source.mentions("Tokenizer.from_pretrained"):
+    if source.mentions("Tokenizer"):
         yield from _said(source, _OF_PIECES)
+
+
+def _tensors(source: Source) -> Iterator[tuple[str, int]]:
+    """Yield transformers' models that are loaded: those of plain names are PyTorch's, which nobody has to import for it."""
+    for item in source.code.imports if source.code is not None and source.mentions("transformers") else ():
+        taken = sorted(name for name in item.names if _OF_TORCH.fullmatch(name))
+        if taken and item.module.split(".")[0] == "transformers" and not item.is_optional:
+            yield taken[0], item.line
 
 
 def _said(source: Source, words: re.Pattern[str]) -> Iterator[tuple[str, int]]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpu_lol_action.analysis.launch_tools import as_count
 from gpu_lol_action.analysis.machine_requests import MachineRequest
+from gpu_lol_action.analysis.told_numbers import as_count
 from gpu_lol_action.domain.patterns import regex
 
 _MODULE = regex(r"\w{1,60}\.stool")

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.launch_help import starts_nothing
-from gpu_lol_action.analysis.launch_tools import COUNT_FLAGS, TOOLS, as_count, tool_of, without_runners
+from gpu_lol_action.analysis.launch_tools import COUNT_FLAGS, TOOLS, tool_of, without_runners
 from gpu_lol_action.analysis.machine_requests import MachineRequest
 from gpu_lol_action.analysis.speech_recipes import recipe_command
 from gpu_lol_action.analysis.stool_jobs import stool_job
+from gpu_lol_action.analysis.told_numbers import as_count
 from gpu_lol_action.analysis.torchx_jobs import torchx_command
 
 _GPUS = ("--gpus", "--num_gpus", "--num-gpus", "--gpus-per-node", "--gpus_per_node", "--n_gpus")

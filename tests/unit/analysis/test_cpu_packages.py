@@ -106,3 +106,19 @@ def test_a_notebook_shows_one_use_of_many(checkout: Build) -> None:
     shown = f'{{"cells": [{cell}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}'
     tree = checkout({**{path: text for path, text in FILES.items() if path != "scripts/rank.py"}, "show.ipynb": shown})
     assert not any(item.startswith("torch") for item in requirements(tree))
+
+
+@pytest.mark.parametrize(
+    ("line", "is_kept"), [("import tensorflow as tf", True), ("def f():\n    import tensorflow", False)]
+)
+def test_what_a_library_loads_with_itself_stays_though_an_extra_brings_it(
+    checkout: Build, line: str, *, is_kept: bool
+) -> None:
+    extra = '[project.optional-dependencies]\ntensorflow=["tensorflow"]\n'
+    files = {
+        "pyproject.toml": f'[build-system]\nrequires=["setuptools"]\n[project]\nname="rows"\ndependencies=["absl-py"]\n{extra}',
+        "rows/__init__.py": "from rows.types import Row\n",
+        "rows/types.py": f"{line}\nclass Row: pass\n",
+        **{f"rows/part{number}.py": "import absl\n" for number in range(12)},
+    }
+    assert ("tensorflow" in requirements(checkout(files))) is is_kept

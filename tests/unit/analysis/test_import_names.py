@@ -8,7 +8,7 @@ import pytest
 
 from gpu_lol_action.analysis import packages
 from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.import_names import modules_meant
+from gpu_lol_action.analysis.import_names import modules_meant, package_of
 from gpu_lol_action.analysis.outer_packages import without_outer
 
 Build = Callable[[Mapping[str, str]], Checkout]
@@ -174,3 +174,11 @@ def test_a_part_that_has_what_is_taken_is_no_library_s(checkout: Build, own: str
         "mine/clip.py": own,
     }
     assert [text.partition("+")[0] for text in required(checkout(files))] == wanted
+
+
+@pytest.mark.parametrize(
+    ("module", "package"),
+    [("orbit", "tf-models-official"), ("orbit.actions", "tf-models-official"), ("orbit.models", "orbit-ml")],
+)
+def test_loops_of_tensorflow_s_models_are_not_forecasts_of_the_same_name(module: str, package: str) -> None:
+    assert package_of(module) == package

@@ -163,6 +163,42 @@ def test_what_a_module_fetches_when_asked_is_no_need_beside_a_list(
     assert ("tensorflow" in found(checkout(files))) is is_added
 
 
+@pytest.mark.parametrize(
+    ("work", "is_added"),
+    [
+        ("def start():\n    from . import policies, sums\n", True),
+        ("def start():\n    from net.other import policies\n", False),  # of another folder
+        ("def start():\n    from . import policies, sums, a, b, c\n", False),  # a choice of many
+    ],
+)
+def test_a_module_beside_the_script_may_fetch_its_few_parts(checkout: Build, work: str, is_added: bool) -> None:
+    files = {
+        "README.md": "```bash\npython net/main.py\n```\n",
+        "requirements.txt": "torch\n",
+        "net/main.py": "import torch\nfrom net.work import start\nstart()\nloss.backward()\n",
+        "net/work.py": work,
+        **{f"net/{name}.py": "" for name in ("sums", "a", "b", "c")},
+        **dict.fromkeys(("net/policies.py", "net/other/policies.py"), "import h5py\n"),
+    }
+    assert ("h5py" in found(checkout(files))) is is_added
+
+
+@pytest.mark.parametrize(
+    ("folder", "count", "is_added"), [("examples", 3, True), ("examples", 2, False), ("net", 3, False)]
+)
+def test_what_most_examples_import_is_installed(checkout: Build, folder: str, count: int, is_added: bool) -> None:
+    files = {
+        "setup.py": "from setuptools import setup\nsetup(name='net', install_requires=['torch', 'tqdm', 'scipy', 'numpy'])\n",
+        "net/__init__.py": "import torch\n",
+        f"{folder}/a_run.py": "import torch\nloss.backward()\n",
+        **{
+            f"{folder}/b{n}.py": f"import torch\n{'import pandas' if n < count else ''}\nloss.backward()\n"
+            for n in range(4)
+        },
+    }
+    assert ("pandas" in found(checkout(files))) is is_added
+
+
 def test_what_the_script_itself_fetches_is_needed(checkout: Build) -> None:
     files = {
         "README.md": "```bash\npython train.py\n```\n",

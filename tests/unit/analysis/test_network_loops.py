@@ -102,8 +102,7 @@ def test_a_table_whose_first_row_is_said_apart_costs_no_more_steps_than_another(
     rows = f"[[p / np.power(10000, i / width) for i in range(width)] if p != 0 else {first} for p in range(500)]"
     net = NET.replace("import math", "import math\nimport numpy as np").replace("return [[", f"return {rows}\n    [[")
     program = (
-        "import torch\nfrom net import Net\n"
-        "nets = [Net([10]), Net([10]), Net([10]), Net([10])]\nlate = Net([10, 20])\n"
+        "import torch\nfrom net import Net\nnets = [Net([10]), Net([10]), Net([10]), Net([10])]\nlate = Net([10, 20])\n"
     )
     tree = checkout({"net.py": net, "train.py": program, "requirements.txt": "torch\n"})
     network = own_network([next(s for s in tree.sources if s.path == path) for path in ("train.py", "net.py")], SIDE)

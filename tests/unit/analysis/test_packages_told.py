@@ -143,6 +143,19 @@ def test_items_that_are_versions_under_a_heading_of_requirements_are_a_list(
     assert _requirements(checkout, files) == expected
 
 
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("Python packages you might not have: `cython`, `python-opencv`, `nobody-knows`", {"cython", "opencv-python-headless"}),
+        ("Python packages might missing: cython, opencv-python >= 3.2.0", {"cython", "opencv-python>=3.2.0"}),
+        ("Python packages: `cython`, `python-opencv`", set()),
+    ],
+)  # fmt: skip
+def test_packages_that_a_reader_may_lack_are_installed(checkout: Build, said: str, expected: set[str]) -> None:
+    files = {"README.md": f"# Net\n{said}\n# Train\n```\npython train.py\n```\n", "train.py": TRAIN}
+    assert _requirements(checkout, files) - {"torch", "einops"} == expected
+
+
 def test_extras_that_alone_compute_on_a_gpu_are_no_offers(checkout: Build) -> None:
     project = TOPICS.replace('"torch", "numpy"', '"numpy"').replace('use = ["tensorflow"]', 'hf = ["torch", "peft"]')
     readme = "# Install\n```\npip install topics\npip install topics[hf]\n```\n"

@@ -220,3 +220,33 @@ def test_an_object_of_the_project_that_is_put_on_a_card_is_at_work(checkout: Bui
     shown = f"# Judge\n```python\nimport torch\nfrom judge import Helper\nhelper = Helper(16000, {device})\nresult = helper.main('a', 'b')\n```\n"
     tree = checkout({"README.md": shown, "judge/__init__.py": "import torch\nclass Helper: pass\n"})
     assert (shown_program(tree) is not None) is is_run
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<!-- Agree first:\n```python\nnet-cli login\n``` -->\n",  # a remark, of which nothing is shown
+        "```python\nTable({\n  train: 8 rows\n```\n",  # what was printed
+    ],
+)
+def test_what_is_no_code_hides_no_program(checkout: Build, before: str) -> None:
+    readme = f"# Net\n{before}\n```python\nfrom transformers import AutoModel\nAutoModel.from_pretrained('o/net').generate(x)\n```\n"
+    assert shown_program(checkout({"README.md": readme})) is not None
+
+
+@pytest.mark.parametrize(
+    ("line", "does"),
+    [
+        ("model = Model().get('a')\nmodel.fit(rows)\nmodel.generate(10)", Behavior.TRAINS),
+        ("model = mine.Model()\nmodel.fit_online(world)\nmodel.predict(x)", Behavior.TRAINS),
+        ("model = Model().get('a')\nmodel.generate(10)", Behavior.INFERS),
+        ("model = mine.NetClassifier()\nmodel.fit(x, y)\nmodel.predict(x)", Behavior.INFERS),  # as scikit-learn's
+        ("model = mine.NetClassifier()\nmodel.fit(x, y, epochs=3)", Behavior.TRAINS),
+        ("scaler = Scaler()\nscaler.fit(rows)\nmodel = Model()\nmodel.generate(10)", Behavior.INFERS),  # another's
+    ],
+)
+def test_a_package_s_own_model_that_is_fitted_is_trained(checkout: Build, line: str, does: Behavior) -> None:
+    shown = f"# Mine\n```python\nimport mine\nfrom mine import Model\nfrom others import Scaler\n{line}\n```\n"
+    run = primary_run(checkout({"README.md": shown, "mine/__init__.py": "import torch\nclass Model: pass\n"}))
+    assert run is not None
+    assert run.behavior is does

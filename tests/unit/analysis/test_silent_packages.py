@@ -121,6 +121,7 @@ def test_an_optimizer_in_few_bits_needs_it_too(checkout: Build, optimizer: str, 
         ("LlamaTokenizer", "torch\ntransformers\n", True),
         ("T5Tokenizer", "torch\ntransformers==4.20\n", True),
         ("LlamaTokenizerFast", "torch\ntransformers\n", False),
+        ("CpmTokenizer", "torch\ntransformers\n", True),
         ("AutoTokenizer", "torch\ntransformers\n", False),
         ("T5Tokenizer", "torch\ntransformers[sentencepiece]\n", False),
         ("T5Tokenizer", "torch\ntransformers\nsentencepiece==0.1.99\n", False),
@@ -130,6 +131,33 @@ def test_tokenizers_of_pieces_need_sentencepiece(checkout: Build, tokenizer: str
     program = f"from transformers import AutoModel, {tokenizer}\nwords = {tokenizer}.from_pretrained('org/net')\nnet.generate()\n"
     requirements = found(checkout({**README, "train.py": program, "requirements.txt": list_}))
     assert ("sentencepiece" in requirements) is is_needed
+
+
+@pytest.mark.parametrize(
+    ("made", "is_needed"),
+    [
+        ("from transformers import CpmTokenizer\nwords = CpmTokenizer(vocab_file='a.model')\n", True),
+        ("from net import Base\nclass T5Tokenizer(Base):\n    pass\n", False),
+    ],
+)
+def test_a_tokenizer_of_pieces_may_be_made_of_a_file(checkout: Build, made: str, is_needed: bool) -> None:
+    files = {**README, "train.py": f"{made}net.generate()\n", "requirements.txt": "torch\ntransformers\n"}
+    assert ("sentencepiece" in found(checkout(files))) is is_needed
+
+
+@pytest.mark.parametrize(
+    ("name", "list_", "is_needed"),
+    [
+        ("AutoModelForCausalLM", "transformers==4.25.1\n", True),
+        ("BertModel", "transformers\n", True),
+        ("TFBertModel", "transformers\n", False),
+        ("AutoTokenizer", "transformers\n", False),
+        ("AutoModelForCausalLM", "transformers\ntensorflow\n", False),
+    ],
+)
+def test_models_of_transformers_are_pytorch_s(checkout: Build, name: str, list_: str, is_needed: bool) -> None:
+    program = f"from transformers import {name}\nnet = {name}.from_pretrained('org/net')\nnet.generate()\n"
+    assert ("torch" in found(checkout({**README, "train.py": program, "requirements.txt": list_}))) is is_needed
 
 
 @pytest.mark.parametrize(("options", "is_needed"), [(" --offload", True), ("", False)])
