@@ -128,7 +128,9 @@ def _of_lists_and_imports(checkout: Checkout, run: Run | None) -> str | None:
     if is_aside and (built := cores_of_cmake(checkout)) is not None:
         return f"`{built}` builds the program with CMake, and most of the Python beside it has no use for a card"
     if is_silent_framework(checkout, run):
-        return "it is a library of which neither the README nor a program names a card, and only a lesson of it is started"
+        return (
+            "it is a library of which neither the README nor a program names a card, and only a lesson of it is started"
+        )
     if run is None and _imports_none(checkout):
         return "no program imports it, nor starts anything that would"
     if is_aside and _is_needed_by_few(checkout):

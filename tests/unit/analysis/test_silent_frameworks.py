@@ -32,7 +32,7 @@ def workload(checkout: Build, files: Mapping[str, str]) -> str:
         # PyTorch's programs say where they compute; what is no lesson is the work itself; what is small is a program with its parts.
         ({"tool/part00.py": "import torch\nx = torch.ones(2)\n"}, "training"),
         ({"examples/lesson.py": "", "train.py": LESSON}, "training"),
-        ({name: "" for name in list(PARTS)[:10]}, "training"),
+        (dict.fromkeys(list(PARTS)[:10], ""), "training"),
         ({"pyproject.toml": "[tool.black]\n", "requirements.txt": "tensorflow\n"}, "training"),
     ],
 )
