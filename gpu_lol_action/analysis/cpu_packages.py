@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.entry_points import is_started
 from gpu_lol_action.analysis.gpu_libraries import GPU_PACKAGES
 from gpu_lol_action.analysis.import_names import package_of
 from gpu_lol_action.analysis.loaded_modules import loaded_of_library
+from gpu_lol_action.analysis.locked_extras import is_locked_with_extras
 from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.python_code import Import
@@ -32,7 +33,8 @@ def detect(checkout: Checkout) -> list[Finding]:
     if not any(_computes(item) for item in found) or gpu_need(checkout, primary_run(checkout)) is not None:
         return found
     needed = _imported_at_once(checkout)
-    extras = {package_name(item.requirement) for item in packages.declared_packages(checkout) if item.group}
+    declared = packages.declared_packages(checkout)
+    extras = {package_name(i.requirement) for i in declared if i.group or is_locked_with_extras(checkout, i)}
     return [
         item
         for item in found

@@ -9,9 +9,10 @@ their words. Ludwig builds its networks after a table's columns, so that these t
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 
 from gpu_lol_action.analysis.behavior import Behavior
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.device_use import line_of
 from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
@@ -34,7 +35,8 @@ _MOVES = regex(r"\.to\(|device", re.IGNORECASE)
 # Layers and data of what is more than numbers, and weights from elsewhere.
 _MORE = regex(
     r"conv(?:olution)?(?:\dd|net)|\bconv\(|cnn|attention|transformer|bert\b|gpt|resnet|vgg|inception|u-?net\b|embedding|vocab|"
-    r"mnist|cifar|imagenet|spectrogram|\bimages\b|atari|noframeskip|from_pretrained|hub\.(?:load|module|keraslayer)|diffusion|discriminator",
+    r"mnist|cifar|imagenet|spectrogram|\bimages\b|atari|noframeskip|from_pretrained|hub\.(?:load|module|keraslayer)|diffusion|discriminator|"
+    r"(?<![a-z])r?gnns?(?![a-z])|graph_?(?:conv|neural|net)|message_?passing",
     re.IGNORECASE,
 )
 # What a docstring or a remark compares the network with is not in it.
@@ -74,6 +76,16 @@ def learns_from_numbers(checkout: Checkout, run: Run | None) -> bool:
     if used & _TOLD and any(_MOVES.search(source.text) for source in programs):
         return False
     return not any(_CARD.search(source.text) for source in programs)
+
+
+def names_a_card(source: Source) -> bool:
+    """Whether a program names a card or another accelerator, as programs write it."""
+    return _CARD.search(source.text) is not None
+
+
+def takes_a_card_untold(modules: AbstractSet[str]) -> bool:
+    """Whether all of these libraries take a card that is there by themselves, so that their programs need not name one."""
+    return modules <= _UNTOLD | {"tensorflow_hub"}
 
 
 def _without_remarks(text: str) -> str:

@@ -15,7 +15,13 @@ _CARD = regex(
 )
 LEAST_WORDS = 50
 # Where a link leads to is nothing that a reader is told.
-_ADDRESS = regex(r"\]\(\S{1,300}?\)")
+_ADDRESS = regex(r"\]\(\S{1,300}?\)|\b(?:src|href)=\"[^\"\n]{1,300}\"", re.IGNORECASE)
+# Who makes cards makes and hosts models as well, and owns folders of code: only some of these are for cards and nothing else.
+_COMPANY = regex(
+    r"@nvidia\.com\b|\b(?:build|docs|integrate\.api)\.nvidia\.com\b|\bgithub\.com[/:]NVIDIA\b(?!/)"
+    r"|\bNVIDIA(?:/(?!apex|TensorRT|Megatron|nvidia-|nccl|cu|DALI|thrust|warp)(?=[a-z])|\s(?:NIMs?|NeMo|Corporation|APIs?|AI Endpoints?|Nemotron|GitHub|Research|(?:AI )?Foundation)\b)",
+    re.IGNORECASE,
+)
 # What only tells of another way, for readers who happen to have one.
 _IF_THERE = regex(
     r"\b(?:if|assuming|when|provided|in case|unless)\b[^.\n]{0,30}\b(?:have|has|own|with|there is|available)\b[^.\n]{0,20}(?<![A-Za-z])GPUs?(?![A-Za-z])"
@@ -47,6 +53,10 @@ def speaks_of_a_card(text: str) -> bool:
     """Whether a text speaks of a card that is used, and not only of one that a reader may have."""
     if _CARD.search(text) is None:
         return False
-    return any(
-        _CARD.search(_IF_THERE.sub("", _ADDRESS.sub("]", line))) for line in text.split("\n") if _CARD.search(line)
-    )
+    return any(_CARD.search(_said(line)) for line in text.split("\n") if _CARD.search(line))
+
+
+def _said(line: str) -> str:
+    """Return a line without what is an address, a company's name or a word for the few in it."""
+    told = _IF_THERE.sub("", _ADDRESS.sub("]", line))
+    return _COMPANY.sub("", told) if "vidia" in told or "VIDIA" in told else told

@@ -31,9 +31,11 @@ from gpu_lol_action.analysis.other_languages import built_in_another_language, c
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.plain_networks import learns_from_numbers
+from gpu_lol_action.analysis.pseudocode import is_pseudocode
 from gpu_lol_action.analysis.ray_orders import orders_a_card
 from gpu_lol_action.analysis.required_without import few_import, required_without
 from gpu_lol_action.analysis.shown_programs import is_shown
+from gpu_lol_action.analysis.silent_frameworks import is_silent_framework
 from gpu_lol_action.analysis.silent_readme import silent_readme
 from gpu_lol_action.analysis.spacy_training import is_spacy, stays_on_cores
 from gpu_lol_action.analysis.switched_off import why_left_off
@@ -97,6 +99,8 @@ def _of_the_run(checkout: Checkout, run: Run | None) -> str | None:
         return None
     if stays_on_cores(run):
         return "`spacy train` computes on the cores unless it is told a card, and no transformer asks for one"
+    if is_pseudocode(run):
+        return "the program calls itself pseudocode: it is there to be read"
     if (left_off := why_left_off(checkout, run)) is not None:
         return left_off
     if run.script is not None and run.script.mentions("CPUPlace") and stays_on_cpu(run.script):
@@ -123,6 +127,10 @@ def _of_lists_and_imports(checkout: Checkout, run: Run | None) -> str | None:
     is_aside = run is None or (_is_told_nowhere(run) and run.script is not None and not wants_a_card(run.script))
     if is_aside and (built := cores_of_cmake(checkout)) is not None:
         return f"`{built}` builds the program with CMake, and most of the Python beside it has no use for a card"
+    if is_silent_framework(checkout, run):
+        return (
+            "it is a library of which neither the README nor a program names a card, and only a lesson of it is started"
+        )
     if run is None and _imports_none(checkout):
         return "no program imports it, nor starts anything that would"
     if is_aside and _is_needed_by_few(checkout):

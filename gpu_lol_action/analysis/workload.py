@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.gpu_extras import why_aside
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES, GPU_PACKAGES
 from gpu_lol_action.analysis.hosting_files import Wish
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.locked_extras import is_locked_with_extras
 from gpu_lol_action.analysis.made_for_cards import kernels_workload, made_for_cards
 from gpu_lol_action.analysis.model_cards import is_model_card
 from gpu_lol_action.analysis.moved_to_card import code_need, code_workload
@@ -127,12 +128,14 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     # `pip install "mine[all]"` of a library that neither trains nor infers brings what it can work with, not what it needs; no
     # more does a module of it that nobody is told to start.
     is_started = run is not None and (run.command is not None or not any(item.is_library for item in declared))
-    hard = [item for item in hard if is_started or not item.group]
+    locked = frozenset(item for item in hard if is_locked_with_extras(checkout, item))
+    hard = [item for item in hard if is_started or not (item.group or item in locked)]
     if hard:
         name = package_name(hard[0].requirement)
         return Finding("gpu.use", "yes", f"`{name}` is a dependency", Confidence.MEDIUM, hard[0].evidence)
     is_library = any(item.is_library and not item.is_optional for item in declared) or _reads_its_list(checkout)
-    extras = frozenset(package_name(item.requirement) for item in declared if item.group or item.is_optional)
+    offered = (item for item in declared if item.group or item.is_optional or item in locked)
+    extras = frozenset(package_name(item.requirement) for item in offered)
     imported = _gpu_import(checkout, extras, is_library=is_library, may_be_extra=run is not None)
     if imported is not None:
         source, module, line = imported

@@ -149,7 +149,16 @@ def test_any_line_is_answered(text: str) -> None:
     assert found is None or found.target
 
 
-@pytest.mark.parametrize("text", ["python train.py --help", "python train.py --version", "python train.py -h --lr 1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "python train.py --help",
+        "python train.py --version",
+        "python train.py -h --lr 1",
+        "llamafactory-cli version",
+        "accelerate env",
+    ],
+)
 def test_who_asks_for_help_starts_nothing(text: str) -> None:
     assert parse_command(text, {}, SOURCE, 1) is None
 

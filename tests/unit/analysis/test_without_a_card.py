@@ -78,6 +78,7 @@ PLAYS = (
     [
         (DENSE, {}, "cpu-only"),
         (DENSE.replace("Dense", "Conv2D"), {}, "training"),
+        (DENSE + "kind = 'RGNN'\n", {}, "training"),
         (DENSE + "vocab = 9\n", {}, "training"),
         (DENSE, {"other.py": "with tf.device('/gpu:0'): pass\n"}, "training"),
         (DENSE, {"other.py": "# On GPU this is faster.\n"}, "cpu-only"),

@@ -1,0 +1,19 @@
+"""A program that calls itself pseudocode in its first words: it shows how a paper's method goes, and nobody is meant to start it."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.entry_points import Run
+from gpu_lol_action.domain.patterns import regex
+
+HEAD = 4000
+"""Characters in which a licence may stand before a program's first words about itself."""
+
+
+def is_pseudocode(run: Run) -> bool:
+    """Whether what was found to be started is such a program, and no command starts it."""
+    if run.command is not None or run.script is None or not run.script.mentions("seudo"):
+        return False
+    first = regex(r"^[rRuU]?(?:\"\"\"|''')\s{0,20}([^\n]{0,80})", re.MULTILINE).search(run.script.text[:HEAD])
+    return first is not None and regex(r"(?:this (?:file |module )?is )?pseudo-?\s?code\b", re.IGNORECASE).match(first[1]) is not None  # fmt: skip
