@@ -18,6 +18,9 @@ from gpu_lol_action.domain.spec import Hardware
 SIZES_GB = (8, 10, 12, 16, 20, 24, 32, 40, 48, 80, 96, 141, 180, 288)
 """Sizes that NVIDIA's cards are sold with, without those that one of these nearly is (11, 94); no cloud rents less than 8."""
 
+SELDOM_GB = frozenset({20})
+"""Sizes that hardly a cloud rents."""
+
 LEAST_SHARE = 0.92
 """Of the size as sold: every NVIDIA card of the table offers at least as much (P4 7.4 of 8, B300 268.6 of 288)."""
 
@@ -56,7 +59,10 @@ def asking_for(hardware: Hardware, needed_gib: int | None, least_gb: int = 0) ->
     """
     if needed_gib is None:
         return replace(hardware, vram_required_gb=None, needed_gib=None)
-    size = max(sold_gb(needed_gib), least_gb)
+    own = sold_gb(needed_gib)
+    size = max(own, least_gb)
+    if own < size and own in SELDOM_GB:
+        needed_gib = math.ceil(_offered_gib()[own])  # more than cards of that size offer, so that none is taken
     return replace(
         hardware, vram_required_gb=size, needed_gib=min(needed_gib, math.floor(_offered_gib().get(size, needed_gib)))
     )

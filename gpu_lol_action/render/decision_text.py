@@ -8,7 +8,7 @@ from gpu_lol_action.analysis.confidence import decision_confidence
 from gpu_lol_action.analysis.ordinary_cards import stands_for_silence
 from gpu_lol_action.analysis.surest import best
 from gpu_lol_action.domain.analysis import Analysis
-from gpu_lol_action.domain.card_sizes import sold_gb
+from gpu_lol_action.domain.card_sizes import SELDOM_GB, sold_gb
 from gpu_lol_action.domain.finding import Confidence
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.render import formats
@@ -109,8 +109,8 @@ def _memory(analysis: Analysis) -> str:
     low, high = analysis.breakdown.low_gib, analysis.breakdown.high_gib
     need = analysis.spec.hardware.needed_gib
     needed = f"{need} GiB needed, " if need else ""
-    if need and sold_gb(need) < asked and not by:
-        needed += "smaller cards cost no less, "
+    if need and (own := sold_gb(need)) < asked and not by:
+        needed += f"a {own} GB card would be full, " if own in SELDOM_GB else "smaller cards cost no less, "
     word = "computed" if stands_for_silence(analysis.breakdown) else "expected"
     return f"{text} ({needed}{analysis.breakdown.expected_gib:.1f} {word}, {formats.gib_range(low, high)} possible)"
 

@@ -8,6 +8,7 @@ import pytest
 
 from gpu_lol_action.analysis.assemble import analyze
 from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.domain.gpus import accelerators
 
 Build = Callable[[Mapping[str, str]], Checkout]
 NET = """import torch
@@ -34,7 +35,13 @@ PARTS = "import torch, torchvision\nfrom torch import nn\nfrom elsewhere import 
 WIDE = NET.replace("nn.Linear(784, 10)", "nn.Linear(15000, 15000)").replace(".flatten(1)", ".flatten(1)[:, :15000]")
 
 
-@pytest.mark.parametrize(("code", "size"), [(NET + TRAIN, 8), (WIDE + TRAIN, 12), (INFER, 12), (PARTS + TRAIN, 12)])
+MIDDLING = WIDE.replace("15000", "8000")
+
+
+@pytest.mark.parametrize(
+    ("code", "size"),
+    [(NET + TRAIN, 8), (MIDDLING + TRAIN, 12), (WIDE + TRAIN, 12), (INFER, 12), (PARTS + TRAIN, 12)],
+)
 def test_no_smaller_card_is_asked_for_than_is_cheapest(checkout: Build, code: str, size: int) -> None:
     hardware = analyze(checkout({"main.py": code, "README.md": "```\npython main.py\n```\n"})).spec.hardware
     assert hardware.vram_required_gb == size
@@ -73,3 +80,15 @@ def test_machines_with_many_cards_have_cards_of_16(checkout: Build, processes: i
 def test_what_documentation_says_of_many_cards_wins(checkout: Build) -> None:
     readme = "# Labels\n```bash\ntorchrun --nproc_per_node 4 train.py\n```\nTraining takes 4 GB of GPU memory on each card.\n"
     assert analyze(checkout({"train.py": LABELS, "README.md": readme})).spec.hardware.vram_required_gb == 8
+
+
+SEVEN = "from transformers import AutoModelForCausalLM as A\nif __name__ == '__main__':\n    A.from_pretrained('meta-llama/Llama-3.1-8B-Instruct').half().cuda().generate(x)\n"
+
+
+@pytest.mark.parametrize(("said", "size"), [("", 24), ("Inference needs 18 GB of GPU memory.", 20)])
+def test_a_sum_that_fills_a_card_of_20_asks_for_24(checkout: Build, said: str, size: int) -> None:
+    analysis = analyze(checkout({"main.py": SEVEN, "README.md": f"{said}\n```\npython main.py\n```\n"}))
+    hardware = analysis.spec.hardware
+    assert hardware.vram_required_gb == size
+    # No card of 20 GB is offered for what asks for 24.
+    assert ((hardware.needed_gib or 0) > accelerators()["RTXA4500"].memory_gib) is (size == 24)

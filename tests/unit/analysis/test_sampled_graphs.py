@@ -53,5 +53,5 @@ def test_wide_layers_over_many_neighbors_need_a_large_card(checkout: Build) -> N
         tree = checkout({"train.py": TRAIN.format(neighbors=neighbors, width=width)})
         return analyze(tree).spec.hardware.vram_required_gb
 
-    assert needed("num_neighbors=[10, 5]", 64) == 8
+    assert needed("num_neighbors=[10, 5]", 64) == 12
     assert needed("num_neighbors=[12, 12, 12]", 1024) > 20

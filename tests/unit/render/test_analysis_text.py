@@ -67,6 +67,16 @@ def test_decision_comes_first_and_billing_last() -> None:
     assert lines[-1] == "Nothing was launched."
 
 
+@pytest.mark.parametrize(
+    ("asked", "needed", "said"), [(12, 9, "smaller cards cost no less"), (24, 20, "a 20 GB card would be full")]
+)
+def test_why_a_larger_card_is_asked_for_than_a_sum_needs(asked: int, needed: int, said: str) -> None:
+    found = analysis()
+    hardware = replace(found.spec.hardware, vram_required_gb=asked, needed_gib=needed)
+    larger = replace(found, spec=replace(found.spec, hardware=hardware))
+    assert f"{asked} GB per GPU ({needed} GiB needed, {said}, " in " ".join(text_of(larger).split())
+
+
 def test_several_machines_are_paid_for_together() -> None:
     found = analysis()
     several = replace(found, spec=replace(found.spec, hardware=replace(found.spec.hardware, num_nodes=3)))
