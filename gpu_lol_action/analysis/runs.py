@@ -60,8 +60,9 @@ MAX_DEEPER = 1  # levels below the first run's at which another is worth a profi
 
 _MAIN_SECTION = regex(r"reproduc|replicat|pre-?train(?!ed)|main (?:run|experiment|result)|full training", re.IGNORECASE)
 # "VCR 2nd stage pre-training" goes on from what came before, for one of several tasks.
+# "Continual pre-training" is often all that a repository is for.
 _LATER_STAGE = regex(
-    r"\b(?:2nd|3rd|second|third|later)[- ](?:stages?|phase)\b|\b(?:stage|phase)[- ]?(?:2|3|II|III|two|three)\b|\bcontinu\w{1,4}\b",
+    r"\b(?:2nd|3rd|second|third|later)[- ](?:stages?|phase)\b|\b(?:stage|phase)[- ]?(?:2|3|II|III|two|three)\b|\bcontinu(?:e|ing)\b",
     re.IGNORECASE,
 )
 
