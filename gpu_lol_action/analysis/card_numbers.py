@@ -33,6 +33,8 @@ _MEANS_CPU = regex(
 )
 # A program that can be told to leave a card takes one where there is one: PyTorch's `set_device` passes over a number below zero.
 _REFUSES = regex(r"[\"']--(?:no|disable)[-_](?:cuda|gpu)[\"']")
+# Who asks for the number's sign leaves the card all the same.
+_COMPARES = regex(r"\b(?:gpu(?:_?id)?|device(?:_id)?|cuda)\s{0,2}(?:>=\s{0,2}0|>\s{0,2}-1|<\s{0,2}0|[!=]=\s{0,2}-1)\b")
 
 
 def starts_below_zero(checkout: Checkout, run: Run) -> bool:
@@ -40,7 +42,7 @@ def starts_below_zero(checkout: Checkout, run: Run) -> bool:
     script = run.script
     if script is None or not script.mentions("-1") or not _MEANS_CPU.search(script.text):
         return False
-    if _REFUSES.search(script.text) and script.mentions("is_available"):
+    if _REFUSES.search(script.text) and script.mentions("is_available") and not _COMPARES.search(script.text):
         return False
     values = values_of(checkout, run)
     names = [name for name in _NUMBERS if values.get(name, "").strip("\"'") == "-1" and _is_option(script, name)]

@@ -111,3 +111,10 @@ def _is_of_columns(checkout: Checkout, run: Run) -> bool:
 def _is_built_for_cuda(checkout: Checkout) -> bool:
     """Whether a list asks for a build for CUDA (``jax[cuda12]``, ``jaxlib=0.4.14=*cuda*``)."""
     return any("cuda" in line_of(checkout, item) for item in declared_packages(checkout))
+
+
+def is_listed_for_a_card(checkout: Checkout) -> bool:
+    """Whether a list that everybody installs asks for a build for cards, by TensorFlow's older name of it as well."""
+    hard = (item for item in declared_packages(checkout) if not (item.is_optional or item.group))
+    lines = (line_of(checkout, item) for item in hard)
+    return any("cuda" in line or "tensorflow-gpu" in line for line in lines)

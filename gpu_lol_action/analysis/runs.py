@@ -40,6 +40,7 @@ from gpu_lol_action.analysis.only_training import as_only_training
 from gpu_lol_action.analysis.onnx_sessions import session_programs, session_runs
 from gpu_lol_action.analysis.paths import Form, form_of
 from gpu_lol_action.analysis.placeholder_commands import STEP, leaves_configuration_open
+from gpu_lol_action.analysis.pseudocode import is_pseudocode
 from gpu_lol_action.analysis.quick_use import is_told_of_training, opens_with_use, shows_alone, shows_before_tuning
 from gpu_lol_action.analysis.run_kinds import fame_of, helpers_of, is_beside, is_later_stage, is_variant, submits
 from gpu_lol_action.analysis.run_levels import Levels, levels_of, levels_of_pages
@@ -59,8 +60,9 @@ MAX_DEEPER = 1  # levels below the first run's at which another is worth a profi
 
 _MAIN_SECTION = regex(r"reproduc|replicat|pre-?train(?!ed)|main (?:run|experiment|result)|full training", re.IGNORECASE)
 # "VCR 2nd stage pre-training" goes on from what came before, for one of several tasks.
+# "Continual pre-training" is often all that a repository is for.
 _LATER_STAGE = regex(
-    r"\b(?:2nd|3rd|second|third|later)[- ](?:stages?|phase)\b|\b(?:stage|phase)[- ]?(?:2|3|II|III|two|three)\b|\bcontinu\w{1,4}\b",
+    r"\b(?:2nd|3rd|second|third|later)[- ](?:stages?|phase)\b|\b(?:stage|phase)[- ]?(?:2|3|II|III|two|three)\b|\bcontinu(?:e|ing)\b",
     re.IGNORECASE,
 )
 
@@ -186,7 +188,7 @@ def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> Rank:
     # A document tells the stages in their order; a folder's files come in that of their names.
     is_later = kind >= SCRIPT and run.behavior is Behavior.TRAINS and is_later_stage(run)
     is_later = is_later or is_spread_form(checkout, run)
-    is_aside = is_beside(run) or is_told_of_training(checkout, run)
+    is_aside = is_beside(run) or is_told_of_training(checkout, run) or is_pseudocode(run)
     is_open = run.command is not None and leaves_configuration_open(run.command)
     is_trial = is_variant(run) or is_tried_out(checkout, run)
     return Rank(run, is_aside, level, kind, False, is_trial, is_main, order, False, is_open, is_later)

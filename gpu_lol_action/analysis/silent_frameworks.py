@@ -8,29 +8,42 @@ none for it; what his own networks take is not written here. PyTorch's programs 
 from __future__ import annotations
 
 import itertools
+import re
 
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.container_cards import container_need
 from gpu_lol_action.analysis.dependency_lists import lists_of
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
+from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
+from gpu_lol_action.analysis.made_for_cards import made_for_cards
+from gpu_lol_action.analysis.native_programs import native_need
 from gpu_lol_action.analysis.paths import Form
-from gpu_lol_action.analysis.plain_networks import names_a_card, takes_a_card_untold
+from gpu_lol_action.analysis.plain_networks import is_listed_for_a_card, names_a_card, takes_a_card_untold
 from gpu_lol_action.analysis.shown_programs import is_shown
 from gpu_lol_action.analysis.silent_readme import silent_readme
+from gpu_lol_action.domain.patterns import regex
 
 LEAST_PROGRAMS = 20
 MOST_NAMING = 0.02
 """Of a library's programs those that may name a card: a remark about somebody else's machine is found in any large one."""
 _LESSONS = frozenset({"examples", "example", "notebooks", "notebook", "tutorials", "samples", "demo", "demos", "docs"})
 
+# Several devices are cards, whatever they are called; and who runs or trains what makes texts and pictures needs one.
+_SPREADS = regex(r"\bMirroredStrategy\b|\bMultiWorkerMirrored|\bjax\.pmap\b|\bpmap\(")
+_LARGE = regex(r"\bfrom_pre(?:trained|set)\(|diffusion|stylegan|(?<![a-z])(?:llama|mistral|gemma)", re.IGNORECASE)
+
 
 def is_silent_framework(checkout: Checkout, run: Run | None) -> bool:
     """Whether a checkout is such a library, and nothing but a lesson of it was found to be started, of which no document tells."""
     if run is not None and (run.command is not None or run.script is None or not _is_lesson(run.script)):
         return False
-    if silent_readme(checkout) is None or not any(project.is_installable for _, project in lists_of(checkout).projects):
+    if run is not None and run.script is not None and _wants_a_card(checkout, run.script):
+        return False
+    if silent_readme(checkout) is None or is_listed_for_a_card(checkout) or made_for_cards(checkout) is not None:
+        return False
+    if not any(project.is_installable for _, project in lists_of(checkout).projects):
         return False
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
     if len(programs) < LEAST_PROGRAMS:
@@ -42,7 +55,14 @@ def is_silent_framework(checkout: Checkout, run: Run | None) -> bool:
     if not used or not takes_a_card_untold(used):
         return False
     is_launched = any(command.is_tool or command.is_launcher for command in launch_commands(checkout))
-    return not is_launched and container_need(checkout) is None
+    return not is_launched and container_need(checkout) is None and native_need(checkout) is None
+
+
+def _wants_a_card(checkout: Checkout, lesson: Source) -> bool:
+    """Whether the very lesson that stands for the library has a use for a card: one of many programs may name one, this one not."""
+    reached = (lesson, *import_closure(checkout, lesson))
+    is_large = _LARGE.search(lesson.path) is not None or _LARGE.search(lesson.text) is not None
+    return is_large or names_a_card(lesson) or any(_SPREADS.search(source.text) for source in reached)
 
 
 def _is_lesson(script: Source) -> bool:

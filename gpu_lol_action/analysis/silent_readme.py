@@ -19,7 +19,7 @@ _ADDRESS = regex(r"\]\(\S{1,300}?\)|\b(?:src|href)=\"[^\"\n]{1,300}\"", re.IGNOR
 # Who makes cards makes and hosts models as well, and owns folders of code: only some of these are for cards and nothing else.
 _COMPANY = regex(
     r"@nvidia\.com\b|\b(?:build|docs|integrate\.api)\.nvidia\.com\b|\bgithub\.com[/:]NVIDIA\b(?!/)"
-    r"|\bNVIDIA(?:/(?!apex|TensorRT|Megatron|nvidia-|nccl|cu|DALI|thrust|warp)(?=[a-z])|\s(?:NIMs?|NeMo|Corporation|APIs?|AI Endpoints?|Nemotron|GitHub|Research|(?:AI )?Foundation)\b)",
+    r"|\bNVIDIA(?:/(?!apex|TensorRT|Megatron|TransformerEngine|FasterTransformer|MinkowskiEngine|k8s-device|gpu-|nvidia-|nccl|cu|DALI|thrust|warp)(?=[a-z])|\s(?:NIMs?|NeMo|Corporation|APIs?|AI Endpoints?|Nemotron|GitHub|Research|(?:AI )?Foundation)\b)",
     re.IGNORECASE,
 )
 # What only tells of another way, for readers who happen to have one.

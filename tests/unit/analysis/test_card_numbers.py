@@ -95,3 +95,19 @@ print(model.predict(torch.ones(3)))
 """
     tree = checkout({"README.md": "# Answers\n```\npython ask.py\n```\n", "ask.py": program})
     assert workload(tree) == "inference"
+
+
+def test_a_number_whose_sign_is_asked_for_leaves_the_card_beside_a_switch(checkout: Build) -> None:
+    program = """import argparse
+import torch
+parser = argparse.ArgumentParser()
+parser.add_argument('--no-cuda', action='store_true')
+parser.add_argument('--gpu', type=int, default=-1)
+args = parser.parse_args()
+cuda = not args.no_cuda and args.gpu >= 0 and torch.cuda.is_available()
+model = torch.nn.Linear(3, 3).to(f'cuda:{args.gpu}' if cuda else 'cpu')
+model.eval()
+print(model.predict(torch.ones(3)))
+"""
+    tree = checkout({"README.md": "# Answers\n```\npython ask.py\n```\n", "ask.py": program})
+    assert workload(tree) == "cpu-only"

@@ -39,6 +39,8 @@ python train.py --gpu ${{GPU_ID}} --data $DATASET
         ("# e.g.: bash train.sh 0,1 coco", {"gpu": "0,1", "data": "coco"}),
         ("# ./scripts/test.sh 0,1,2,3 coco", {"gpu": "${GPU_ID}", "data": "$DATASET"}),
         ("# scripts/train.sh is for several", {"gpu": "${GPU_ID}", "data": "$DATASET"}),
+        ("# bash train.sh starts everything", {"gpu": "${GPU_ID}", "data": "$DATASET"}),
+        ("# Usage: bash train.sh gpu_ids v1", {"gpu": "${GPU_ID}", "data": "$DATASET"}),
         ("# train.sh reads boxes", {"gpu": "${GPU_ID}", "data": "$DATASET"}),
         ("# ./scripts/train.sh <gpus> coco", {"gpu": "${GPU_ID}", "data": "$DATASET"}),
     ],
@@ -56,3 +58,9 @@ def test_who_calls_the_script_says_what_it_is_handed(checkout: Build) -> None:
     assert analyze(called).spec.hardware.gpu_count == 2
     bare = checkout({**files, "README.md": readme.format("./scripts/train.sh")})
     assert analyze(bare).spec.hardware.gpu_count == 4
+
+
+def test_a_value_of_the_script_s_own_stands(checkout: Build) -> None:
+    script = "# bash train.sh 1\nGPUS=${1:-8}\ntorchrun --nproc_per_node=$GPUS train.py\n"
+    tree = checkout({"train.py": TRAIN, "train.sh": script})
+    assert analyze(tree).spec.hardware.gpu_count == 8

@@ -44,3 +44,11 @@ def test_a_later_stage_of_pre_training_is_not_the_main_run(checkout: Build) -> N
     first = section.format("Pre-training", "pretrain.py").replace("python", later)
     tree = checkout({**files, "README.md": f"# Pictures\n\n{tune}{first}"})
     assert analyze(tree).spec.hardware.gpu_count == 4
+
+
+def test_continual_pre_training_is_a_main_run(checkout: Build) -> None:
+    section = "## {}\n\n```\n{} {}\n```\n\n"
+    tune = section.format("Answers", "python", "train_answers.py")
+    more = section.format("Continual Pre-training", "horovodrun -np 4 python", "pretrain.py")
+    files = {"train_answers.py": TRAIN, "pretrain.py": TRAIN, "README.md": f"# Pictures\n\n{tune}{more}"}
+    assert analyze(checkout(files)).spec.hardware.gpu_count == 4

@@ -22,6 +22,9 @@ FITS = "\n`sage-120b` fits into a single 80GB GPU (like NVIDIA H100).\n"
         # A list of others' models, and a project whose own work is something else.
         (f"# Good models\n[a]({HOME}acme/sage-120b), [b]({HOME}bmce/wise-7b)\n{FITS}", {}, ("cpu-only", None)),
         (f"# Sage\n[large]({HOME}acme/sage-120b)\n{FITS}", {"app.py": "print(1)\n"}, ("cpu-only", None)),
+        # A client in another language asks a server.
+        (f"# Sage\n[large]({HOME}acme/sage-120b)\n{FITS}\n```\nnpm install\n```\n", {}, ("cpu-only", None)),
+        (f"# Sage\n[large]({HOME}acme/sage-120b)\n{FITS}", {"Cargo.toml": "[package]\n"}, ("cpu-only", None)),
         (f"# Words\n[data]({HOME}acme/words)\n{FITS}", {}, ("cpu-only", None)),
     ],
 )

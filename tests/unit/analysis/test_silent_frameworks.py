@@ -53,3 +53,41 @@ LEARNS = "import torch\nnet = torch.nn.Linear(2, 2).cuda()\nnet(torch.ones(2).cu
 )
 def test_pseudocode_is_there_to_be_read(checkout: Build, said: str, readme: str, expected: str) -> None:
     assert workload(checkout, {"README.md": readme, "search.py": said + LEARNS}) == expected
+
+
+MANY = {f"tool/more{number:02}.py": "import tensorflow as tf\nx = tf.constant(1)\n" for number in range(40)}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        # One of many programs may name a card, but not the lesson itself, nor may it spread its work.
+        {"examples/lesson.py": LESSON + "tf.config.list_physical_devices('GPU')\n"},
+        {"examples/lesson.py": LESSON + "spread = tf.distribute.MirroredStrategy()\n"},
+        # A build for cards, and networks that nobody trains or runs on cores.
+        {"pyproject.toml": PROJECT.replace('"tensorflow"', '"jax[cuda12]"')},
+        {"pyproject.toml": PROJECT.replace('"tensorflow"', '"tensorflow-gpu"')},
+        {"examples/lesson.py": "", "examples/train_diffusion.py": LESSON},
+        {"examples/lesson.py": LESSON + "teacher = Teacher.from_preset('wise-7b')\n"},
+    ],
+)
+def test_a_lesson_that_has_a_use_for_a_card_is_given_one(checkout: Build, more: Mapping[str, str]) -> None:
+    tree = {name: text for name, text in {**LIBRARY, **MANY, **more}.items() if text}
+    assert workload(checkout, tree) == "training"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '"""Pseudocode to code translation with a network."""\n',
+        '"""Pseudo-code generation model."""\n',
+        '"""Pseudocode -> Python."""\n',
+    ],
+)
+def test_a_program_that_works_on_pseudocode_is_none(checkout: Build, said: str) -> None:
+    assert workload(checkout, {"README.md": LONG, "train.py": said + LEARNS}) == "training"
+
+
+def test_what_can_be_started_goes_before_pseudocode(checkout: Build) -> None:
+    shown = '"""Pseudocode description of a paper."""\n' + LEARNS
+    assert workload(checkout, {"README.md": LONG, "algorithm.py": shown, "tiny.py": LEARNS}) == "training"

@@ -26,6 +26,8 @@ def test_who_makes_cards_is_named_for_other_things_too(line: str) -> None:
         "You need an NVIDIA card.",
         "Tested with NVIDIA drivers of last year.",
         "git clone https://github.com/NVIDIA/apex",
+        "git clone https://github.com/NVIDIA/TransformerEngine",
+        "git clone https://github.com/NVIDIA/FasterTransformer",
         "See docs.nvidia.com/cuda for what to install.",
         "NVIDIA NIM needs a GPU.",
     ],

@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.gpu_count import detect
 from gpu_lol_action.analysis.runs import primary_run
 
 Build = Callable[[Mapping[str, str]], Checkout]
-JAX = "import jax\nfrom flax.training import train_state\ngrads = jax.value_and_grad(loss)(params)\nstate.apply_gradients(grads=grads)\n"
+JAX = "import jax\nfrom flax.training import train_state\nstep = jax.pmap(update)\ngrads = jax.value_and_grad(loss)(params)\nstate.apply_gradients(grads=grads)\n"
 TORCH = "import torch\nmodel = torch.nn.Linear(3, 3).cuda()\nmodel(torch.ones(3).cuda()).sum().backward()\n"
 START = "# Moss\n```\npython train.py{}\n```\n"
 
@@ -26,6 +26,9 @@ def counted(tree: Checkout) -> str | None:
         (JAX, "We trained it on a TPU v3-8.", "8"),
         (JAX, "Hardware | Training time\n--- | ---\nTPU v2-32 | 4h", "8"),
         (JAX, "A TPU will do, and weights are in `moss-v3-8`.", None),
+        (JAX, "TPUs are supported.\n\nReleases: v2-16, v2-32.", None),
+        # One device is all that such a program takes.
+        (JAX.replace("jax.pmap", "jax.jit"), "We trained it on a TPU v3-8.", None),
         (JAX, "See moss v3-8 for what came before.", None),
         (TORCH, "We compare with a TPU v3-8.", None),
     ],
