@@ -53,7 +53,7 @@ _FIT_OWNERS = frozenset(
      "flax", "autokeras", "paddle", "mxnet", "composer", "tianshou", "monai", "setfit", "torch_geometric", "speechbrain", "cuml", "hugectr"}
 )  # fmt: skip
 # What is fitted and learns nothing on a GPU: an index, a vectorizer, a scaler (``vector_index.fit(vectors, documents)``).
-_NO_NETWORK = regex(r"index|vectori[sz]er|tf_?idf|scaler|binari[sz]er|imputer|pca|kmeans|cluster|tokeni[sz]er|encoder$")
+NO_NETWORK = regex(r"index|vectori[sz]er|tf_?idf|scaler|binari[sz]er|imputer|pca|kmeans|cluster|tokeni[sz]er|encoder$")
 # Owners of a plain ``train()`` that trains: a trainer, an estimator, an engine's runner. ``model.train()`` only sets a mode.
 _TRAIN_OWNERS = regex(
     r"(?<!sentencepiece)(?<!bpe)(?<!wordpiece)(?<!unigram)(?<!wordlevel)trainer|yolo|runner|estimator|algo(?:rithm)?$|learner|engine|experiment|framework$|agent$"
@@ -209,8 +209,8 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
         if call.last == "fit":
             # Estimators of classical learning know no epochs: a network is fitted, whoever wrapped it.
             if call.keyword("epochs", "nb_epoch", "n_epochs") is not None:
-                return not _NO_NETWORK.search(owner.rpartition(".")[2])
-            is_deep = bool(imported & _FIT_OWNERS) and not _NO_NETWORK.search(owner.rpartition(".")[2])
+                return not NO_NETWORK.search(owner.rpartition(".")[2])
+            is_deep = bool(imported & _FIT_OWNERS) and not NO_NETWORK.search(owner.rpartition(".")[2])
             return is_deep and ("sklearn" not in imported or "autokeras" in imported or _is_network(owner, imported))
         is_fit = call.last == "train" and "ultralytics" in imported and call.keyword("data", "epochs") is not None
         return is_fit or bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]))

@@ -6,7 +6,7 @@ a model is the run. It is read like any other program; its lines keep their numb
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis.behavior import Behavior, behavior_of
+from gpu_lol_action.analysis.behavior import NO_NETWORK, Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
@@ -101,6 +101,8 @@ def _fitted(checkout: Checkout, program: Source) -> Call | None:
 
 def _learns(call: Call, maker: str) -> bool:
     """Whether a model of the package is fitted for longer than scikit-learn's are: a classifier's plain ``fit(x, y)`` may only hand its examples on."""
+    if any(NO_NETWORK.search(name.rpartition(".")[2].lower()) for name in (maker, call.name.rpartition(".")[0])):
+        return False  # a scaler, a tokenizer
     return bool(maker) and (not maker.endswith(("Classifier", "Regressor")) or bool(call.keywords))
 
 

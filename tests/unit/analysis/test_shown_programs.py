@@ -242,6 +242,8 @@ def test_what_is_no_code_hides_no_program(checkout: Build, before: str) -> None:
         ("model = Model().get('a')\nmodel.generate(10)", Behavior.INFERS),
         ("model = mine.NetClassifier()\nmodel.fit(x, y)\nmodel.predict(x)", Behavior.INFERS),  # as scikit-learn's
         ("model = mine.NetClassifier()\nmodel.fit(x, y, epochs=3)", Behavior.TRAINS),
+        ("scaler = mine.Scaler()\nscaler.fit(rows)\nmodel = Model()\nmodel.generate(10)", Behavior.INFERS),
+        ("words = mine.Tokenizer()\nwords.fit(rows)\nmodel = Model()\nmodel.generate(10)", Behavior.INFERS),
         ("scaler = Scaler()\nscaler.fit(rows)\nmodel = Model()\nmodel.generate(10)", Behavior.INFERS),  # another's
     ],
 )
