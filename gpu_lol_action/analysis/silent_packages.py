@@ -35,7 +35,7 @@ _OF_PIECES = regex(
     r"(?<!class )\b((?:Llama|CodeLlama|T5|XLMRoberta|MBart|MBart50|Marian|Pegasus|Albert|Camembert|XLNet|BigBird|DebertaV2|M2M100|Nllb|Gemma|"
     r"Cpm|XGLM|Reformer|PLBart|Barthez|GPTSw3|Speech2Text|RemBert|FNet|SeamlessM4T|ErnieM)Tokenizer)(?:\.from_pretrained)?\("
 )
-_OF_TORCH = regex(r"(?!TF|Flax)(?:AutoModel\w{0,60}|\w{1,40}For[A-Z]\w{2,40}|\w{1,40}(?:LMHead)?Model)")
+_OF_TORCH = regex(r"(?!TF|Flax|PreTrained)(?:AutoModel\w{0,60}|\w{1,40}For[A-Z]\w{2,40}|\w{1,40}(?:LMHead)?Model)")
 _FRAMEWORKS = frozenset(
     {"torch", "tensorflow", "tensorflow-gpu", "tensorflow-cpu", "jax", "flax", "paddlepaddle", "onnxruntime", "optimum"}
 )

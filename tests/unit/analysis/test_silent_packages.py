@@ -152,6 +152,7 @@ def test_a_tokenizer_of_pieces_may_be_made_of_a_file(checkout: Build, made: str,
         ("BertModel", "transformers\n", True),
         ("TFBertModel", "transformers\n", False),
         ("AutoTokenizer", "transformers\n", False),
+        ("PreTrainedModel", "transformers\n", False),  # a word for types
         ("AutoModelForCausalLM", "transformers\ntensorflow\n", False),
     ],
 )
