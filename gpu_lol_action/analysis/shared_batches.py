@@ -20,7 +20,7 @@ MOST = 65_536
 MAX_PROGRAMS = 16
 MAX_SHARED = 40
 _DIVIDED = regex(
-    r"\b(?:batch_?(?:size)?|bsz?)\s*(?:\)|=\s*\d{1,5})?\s*(?://?=?|%)\s*\(?\s*(?:[\w.]{1,60}\s*(?:\*|//?)\s*)?(?:\w{1,30}\.){0,3}(?:n_?gpus?\w{0,12}|num_gpus?\w{0,12}|gpu_count|world_size|n_?devices|num_devices"
+    r"\b(?:batch_?(?:size)?|bsz?)\s*\)?\s*(?://?=?|%)\s*\(?\s*(?:[\w.]{1,60}\s*(?:\*|//?)\s*)?(?:\w{1,30}\.){0,3}(?:n_?gpus?\w{0,12}|num_gpus?\w{0,12}|gpu_count|world_size|n_?devices|num_devices"
     r"|device_count\(|local_device_count\(|get_world_size\(|num_replicas\w{0,12}|num_processes)"
 )
 # `"batch_size": 128 // args.n_gpu`, whatever the batch is called: the numbers that a program shares out itself.

@@ -150,3 +150,13 @@ def test_a_number_that_is_shared_out_is_of_all_cards_under_any_name(
     found = {finding.field: finding.value for finding in detect(files, primary_run(files))}
     assert found["training.batch_size"] == "1024"
     assert (found.get("training.batch_spread") == "all") is is_spread
+
+
+def test_of_two_batches_the_one_that_is_not_shared_out_is_each_card_s(checkout: Build) -> None:
+    """A test's batch was shared out, and the training's taken for all cards'."""
+    program = PROGRAM.format(key="--nodes", batch="64", size=1)
+    program += "judged = torch.utils.data.DataLoader(test_data, batch_size=16 // args.n_gpu)\n"
+    files = checkout({"train.py": program})
+    found = {finding.field: finding.value for finding in detect(files, primary_run(files))}
+    assert found["training.batch_size"] == "64"
+    assert "training.batch_spread" not in found
