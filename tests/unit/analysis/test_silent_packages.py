@@ -137,6 +137,9 @@ def test_tokenizers_of_pieces_need_sentencepiece(checkout: Build, tokenizer: str
     ("made", "is_needed"),
     [
         ("from transformers import CpmTokenizer\nwords = CpmTokenizer(vocab_file='a.model')\n", True),
+        ("import transformers\nfrom words import GemmaTokenizer\nwords = GemmaTokenizer('a.json')\n", False),
+        ("import transformers\n# words = T5Tokenizer(file)\n", False),
+        ("import transformers\nwords = transformers.T5Tokenizer('a.model')\n", True),
         ("from net import Base\nclass T5Tokenizer(Base):\n    pass\n", False),
     ],
 )
