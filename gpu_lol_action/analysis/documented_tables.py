@@ -25,6 +25,11 @@ _SMALL_CELL = regex(r"^\W{0,6}(\d{4,6})\s?Mi?B\b(?!/s)[^|]{0,24}$", re.IGNORECAS
 _RANGE = regex(r"^\W{0,6}(\d{1,3})\s?(?:-|–|~|to)\s?(\d{1,3})\s?(?:GB|GiB|G)\b(?!/s)", re.IGNORECASE)
 _NUMBER = regex(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}$")
 _ON, _OFF = regex(r"(?i:true|yes|on)|[✓✔✅☑]\ufe0f?"), regex(r"(?i:false|no|off)|[✗✘❌✖]\ufe0f?")
+# What a model can be put to, which says nothing of what the figures beside it are of.
+_OFFERED = regex(
+    r"(?:supports?\s)?(?:(?:pre-?)?train(?:ing|able)?|fine-?tun(?:ing|e|able)|inference)(?:\s(?:support(?:ed)?|code|scripts?|available))?",
+    re.IGNORECASE,
+)
 _RULE = regex(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$|^\s*\+(?:={3,}\+)+\s*$")
 _GRID = regex(r"\s*\+(?:-{3,}\+)+\s*$")  # between the rows of reStructuredText's tables
 _COUNTS_HEADER = regex(
@@ -183,7 +188,7 @@ def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterat
 def _said(head: str, cell: str) -> str:
     """Return what a cell says of its row: its text, of a switch that is on ("✓" under "LoRA") the head, of one that is off nothing."""
     if _ON.fullmatch(cell):
-        return head
+        return "" if _OFFERED.fullmatch(head) else head
     return "" if _OFF.fullmatch(cell) or _CELL.match(cell) else cell
 
 

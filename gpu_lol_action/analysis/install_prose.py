@@ -25,9 +25,12 @@ _OF_REQUIREMENTS = regex(r"require|dependenc|environment|prerequisite|set[- ]?up
 _LISTED = regex(r"\s{0,8}[-*+]\s{1,4}[`*_]{0,3}([A-Za-z][\w.-]{0,40})\s?(==|>=)\s?(\d[\w.]{0,20})[`*_]{0,3}\s{0,4}$")
 # "Python packages you might not have: `cython`, `easydict`"
 _LACKED = regex(
-    r"\bpackages?\b[^.:\n]{0,30}\b(?:might|may)\b[^.:\n]{0,12}\b(?:not have|miss(?:ing)?)\b[^.:\n]{0,20}:\s{0,4}(.{3,300})",
+    r"(?:^[\s#>*_-]{0,8}|\b(?:python|pip|pypi|following|these|some|other|additional|extra|required|necessary)\s)packages?\s(?:that\s|which\s)?"
+    r"(?:you\s)?(?:might|may)\s(?:be\s)?(?:not\s(?:already\s|yet\s)?have(?:\s(?:installed|yet|already)){0,2}|miss(?:ing)?)[*_]{0,3}\s{0,4}:\s{0,4}(.{3,300})",
     re.IGNORECASE,
 )
+# Who speaks of one system means its packages, or what only it lacks.
+_OF_A_SYSTEM = regex(r"\b(?:apt|brew|conda|debian|fedora|linux|mac(?:os)?|system|ubuntu|windows|wsl)\b", re.IGNORECASE)
 _NAME = regex(r"`?([A-Za-z][\w-]{0,40}(?:\s?[<>=]=\s?\d[\w.]{0,20})?)`?(?=\s{0,4}(?:[,.]|and\b|$))")
 
 
@@ -38,7 +41,8 @@ def is_introduced_as_optional(line: str) -> bool:
 
 def listed_versions(line: str, heading: str) -> str:
     """Return the requirements that an item of a list of them is, or a sentence that names packages which a reader may lack, where packages have these names; else an empty text."""
-    if "packages" in line[:200] and (lacked := _LACKED.search(line[:500])) is not None:
+    lacked = _LACKED.search(line[:500]) if "ackages" in line[:200] else None
+    if lacked is not None and _OF_A_SYSTEM.search(line[: lacked.start(1)]) is None:
         names = (name.replace(" ", "") for name in _NAME.findall(lacked[1]))
         return " ".join(name for name in names if is_published(regex(r"[\w-]+").findall(name)[0]))
     found = _LISTED.match(line[:200]) if _OF_REQUIREMENTS.search(heading) is not None else None

@@ -21,6 +21,12 @@ from gpu_lol_action.analysis.python_code import Import
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 _EXAMPLES = frozenset({"example", "examples", "samples", "demos", "tutorials"})
+# Another framework beside the one that is needed, and what is compiled where it is installed: only what the run itself imports is worth it.
+_FRAMEWORKS = frozenset({"torch", "tensorflow", "jax", "paddlepaddle", "mxnet"})
+_COMPILED = frozenset({
+    "flash-attn", "deepspeed", "apex", "mamba-ssm", "causal-conv1d", "pytorch3d", "detectron2", "transformer-engine", "tensorrt",
+    "horovod", "mpi4py", "pycuda", "dlib",
+})  # fmt: skip
 LEAST_EXAMPLES, MOST_EXAMPLES = 3, 40
 
 
@@ -35,11 +41,14 @@ def needed_by_most(
     if not LEAST_EXAMPLES <= len(beside) <= MOST_EXAMPLES:
         return []
     taken = [(source, _taken(checkout, source)) for source in beside]
+    apart = _COMPILED | (_FRAMEWORKS if _FRAMEWORKS & required else frozenset())
     counted = Counter(name for _, packages in taken for name in packages)
     found: dict[str, Finding] = {}
     for source, packages in taken:
         for name, item in packages.items():
-            if 2 * counted[name] > len(beside) and name not in required and not comes_with(name, required):
+            if 2 * counted[name] <= len(beside) or name in apart:
+                continue
+            if name not in required and not comes_with(name, required):
                 why = f"`{item.module.split('.')[0]}` is imported by most examples beside the run, and no list names it"
                 where, value = Evidence(source.path, item.line), optional.get(name, name)
                 found.setdefault(name, Finding("dependencies.requirements", value, why, Confidence.MEDIUM, where))

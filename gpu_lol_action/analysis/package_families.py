@@ -24,7 +24,7 @@ _FAMILIES = (
     frozenset({"levenshtein", "python-levenshtein"}), frozenset({"box2d-py", "box2d"}), frozenset({"coqui-tts", "tts"}),
     frozenset({"pytorch-ignite", "ignite"}), frozenset({"monai", "monai-weekly"}), frozenset({"rdkit", "rdkit-pypi"}),
     frozenset({"dgl", *(f"dgl-cu{cuda}" for cuda in ("100", "101", "102", "110", "111", "113", "116", "117"))}), frozenset({"haystack-ai", "farm-haystack"}), frozenset({"pyyaml", "yaml"}),
-    frozenset({"pydantic-ai", "pydantic-ai-slim"}), frozenset({"griffe", "griffelib"}), frozenset({"scikit-plot", "mljar-scikit-plot"}),
+    frozenset({"pydantic-ai", "pydantic-ai-slim"}), frozenset({"griffe", "griffelib"}), frozenset({"orbit-ml", "tf-models-official"}), frozenset({"scikit-plot", "mljar-scikit-plot"}),
 )  # fmt: skip
 
 

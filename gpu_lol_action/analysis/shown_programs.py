@@ -101,9 +101,9 @@ def _fitted(checkout: Checkout, program: Source) -> Call | None:
 
 def _learns(call: Call, maker: str) -> bool:
     """Whether a model of the package is fitted for longer than scikit-learn's are: a classifier's plain ``fit(x, y)`` may only hand its examples on."""
-    if not maker or NO_NETWORK.search(maker.lower()) or NO_NETWORK.search(call.name.partition(".")[0].lower()):
-        return False  # an index or a scaler takes its examples in, and trains nothing
-    return not maker.endswith(("Classifier", "Regressor")) or bool(call.keywords)
+    if any(NO_NETWORK.search(name.rpartition(".")[2].lower()) for name in (maker, call.name.rpartition(".")[0])):
+        return False  # an index, a scaler or a tokenizer takes its examples in, and trains nothing
+    return bool(maker) and (not maker.endswith(("Classifier", "Regressor")) or bool(call.keywords))
 
 
 def _asks_by_name(call: Call) -> bool:

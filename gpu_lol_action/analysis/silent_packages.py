@@ -7,6 +7,7 @@ pieces sentencepiece, a search for hyperparameters Optuna, its models PyTorch. p
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -33,12 +34,13 @@ _UNPROMPTED = regex(r"^(?:DDPM|DDIM|PNDM|ScoreSdeVe|Karras|ConsistencyModel|DiT|
 _OFFLOADS = ("enable_model_cpu_offload", "enable_sequential_cpu_offload")
 _OF_PIECES = regex(
     r"(?<!class )\b((?:Llama|CodeLlama|T5|XLMRoberta|MBart|MBart50|Marian|Pegasus|Albert|Camembert|XLNet|BigBird|DebertaV2|M2M100|Nllb|Gemma|"
-    r"Cpm|XGLM|Reformer|PLBart|Barthez|GPTSw3|Speech2Text|RemBert|FNet|SeamlessM4T|ErnieM)Tokenizer)(?:\.from_pretrained)?\("
+    r"Cpm|XGLM|Reformer|PLBart|Barthez|GPTSw3|Speech2Text|RemBert|FNet|SeamlessM4T|ErnieM)Tokenizer)(\.from_pretrained)?\("
 )
-_OF_TORCH = regex(r"(?!TF|Flax)(?:AutoModel\w{0,60}|\w{1,40}For[A-Z]\w{2,40}|\w{1,40}(?:LMHead)?Model)")
+_OF_TORCH = regex(r"(?!TF|Flax|PreTrained)(?:AutoModel\w{0,60}|\w{1,40}For[A-Z]\w{2,40}|\w{1,40}(?:LMHead)?Model)")
 _FRAMEWORKS = frozenset(
     {"torch", "tensorflow", "tensorflow-gpu", "tensorflow-cpu", "jax", "flax", "paddlepaddle", "onnxruntime", "optimum"}
 )
+MAX_MADE = 100
 _NO_WEIGHTS = regex(r"onfig|okeniz|rocessor|xtractor")
 _TABLE = regex(r"device_map\s?=\s?\{")  # a table's text is not known, and neither is that of `None`
 _LOADERS = ("from_pretrained", "pipeline")
@@ -215,7 +217,14 @@ def _pipelines(source: Source) -> Iterator[tuple[str, int]]:
 
 def _pieces(source: Source) -> Iterator[tuple[str, int]]:
     if source.mentions("Tokenizer"):
-        yield from _said(source, _OF_PIECES)
+        imports = source.code.imports if source.code is not None else ()
+        others = {name for item in imports if item.module.split(".")[0] != "transformers" for name in item.names}
+        for said in itertools.islice(_OF_PIECES.finditer(source.text), MAX_MADE):
+            before = source.text[max(0, said.start() - 200) : said.start()].rpartition("\n")[2].lstrip()
+            is_another = said[2] is None and said[1] in others  # one's own of that name
+            if not (is_another or before.startswith(("#", "class "))) and source.code is not None:
+                yield said[1], source.code.line_of_file(source.text.count("\n", 0, said.start()) + 1)
+                return
 
 
 def _tensors(source: Source) -> Iterator[tuple[str, int]]:

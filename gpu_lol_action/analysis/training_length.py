@@ -35,6 +35,10 @@ _LONGEST = regex(
 )
 # An entry of the data that is a caption: `row["caption"]`, `data["captions"]`.
 _CAPTION = regex(r"\[\s?['\"](?:raw_|image_)?captions?['\"]\s?\]")
+# Entries of which a text may be put together, or that are the text: documents, conversations.
+_LONGER = regex(
+    r"\[\s?['\"](?:text|prompt|document|article|story|dialog(?:ue)?|conversation|message|instruction|question|answer|input|output|response|content)s?['\"]\s?\]"
+)
 CAPTION_TOKENS = 128
 _TOP = regex(r"(?m)^(?:class|def)[ \t]{1,4}(\w{1,80})")
 _PADS = ("BucketIterator", "BucketIterator.splits", "pad_sequence", "rnn.pad_sequence", "padded_batch", "pad_1D", "pad_2D",
@@ -96,6 +100,8 @@ def captioned_length(checkout: Checkout, run: Run) -> Finding | None:
     """Return the tokens of a caption where a language model learns to write what its data call so: one sentence or two."""
     programs = import_closure(checkout, run.script)[:MAX_PROGRAMS] if run.script is not None else ()
     if not any(source.mentions("LMHead") or source.mentions("ForCausalLM") for source in programs):
+        return None
+    if any(_LONGER.search(source.text) for source in programs):
         return None
     for source in programs:
         found = _CAPTION.search(source.text) if "caption" in source.text else None

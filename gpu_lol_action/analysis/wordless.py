@@ -29,7 +29,9 @@ _OF_TEXT = (
 _OF_SERIES = ("forecast", "Forecast", "time_series", "timeseries", "time series", "TimeSeries", "trajector", "sensor")
 # Names of spectra; and of what gives a word, or part of one, after another.
 _OF_SOUND = ("MelSpec", "melspectrogram", "mel_spec", "n_mels", "num_mels")
-_WRITES = ("lm_head", "vocab_size", "vocab", "from transformers", "CTCLoss", "ctc_loss", "codebook", "beam_search")
+_WRITES = ("lm_head", "vocab_size", "vocab", "from transformers", "CTCLoss", "ctc_loss", "codebook", "beam_search",
+           "import transformers", "rnnt", "RNNT")  # fmt: skip
+_OF_CLASSES = ("cross_entropy", "CrossEntropy")
 
 
 def wordless(checkout: Checkout, reached: Sequence[Source], where: Evidence) -> list[Finding]:
@@ -52,4 +54,8 @@ def wordless(checkout: Checkout, reached: Sequence[Source], where: Evidence) -> 
 def _writes_sound(reached: Sequence[Source]) -> bool:
     """Whether what a run reaches works on spectra: its transformer gives numbers per frame, also where it is told what to say by letters."""
     is_of_sound = any(source.mentions(word) for source in reached for word in _OF_SOUND)
-    return is_of_sound and not any(source.mentions(word) for source in reached for word in _WRITES)
+    if not is_of_sound or any(source.mentions(word) for source in reached for word in _WRITES):
+        return False
+    # What reads letters to speak them is not told by classes how well it did; what writes them is.
+    has_tokens = any(source.mentions("okeniz") for source in reached)
+    return not has_tokens or not any(source.mentions(word) for source in reached for word in _OF_CLASSES)

@@ -313,3 +313,10 @@ def test_a_column_says_what_its_figures_are_of(checkout: Build) -> None:
         ("documented.memory_gb", "16", 4),
         ("documented.quantized.memory_gb", "6", 4),
     ]
+
+
+@pytest.mark.parametrize("head", ["Fine-tuning", "Training supported", "Supports training"])
+def test_what_a_model_can_be_put_to_is_not_what_its_figures_are_of(checkout: Build, head: str) -> None:
+    rows = f"| Net | {head} | VRAM |\n|---|---|---|\n| 7b | ✓ | 16 GB |\n"
+    tree = checkout({"README.md": f"# M\n{rows}\n{RUN}", "train.py": TRAIN})
+    assert amounts(tree) == [("documented.memory_gb", "16", 4)]

@@ -178,7 +178,14 @@ def test_a_part_that_has_what_is_taken_is_no_library_s(checkout: Build, own: str
 
 @pytest.mark.parametrize(
     ("module", "package"),
-    [("orbit", "tf-models-official"), ("orbit.actions", "tf-models-official"), ("orbit.models", "orbit-ml")],
+    [
+        ("orbit", "tf-models-official"),
+        ("orbit.actions", "tf-models-official"),
+        ("orbit.models", "orbit-ml"),
+        ("orbit.constants.constants", "orbit-ml"),
+        ("orbit.utils.params_tuning", "orbit-ml"),
+        ("orbit.utils.common", "tf-models-official"),
+    ],
 )
 def test_loops_of_tensorflow_s_models_are_not_forecasts_of_the_same_name(module: str, package: str) -> None:
     assert package_of(module) == package

@@ -294,3 +294,21 @@ def test_what_was_copied_in_from_other_projects_adds_nothing(checkout: Build, fo
 def _notebook(code: str) -> str:
     cell = f'{{"cell_type": "code", "source": ["{code}"], "outputs": [], "metadata": {{}}, "execution_count": null}}'
     return f'{{"cells": [{cell}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}'
+
+
+@pytest.mark.parametrize(("module", "is_added"), [("wandb", True), ("tensorflow", False), ("flash_attn", False)])
+def test_of_what_most_examples_import_no_second_framework_and_nothing_to_compile_is_installed(
+    checkout: Build, module: str, *, is_added: bool
+) -> None:
+    files = {
+        "setup.py": "from setuptools import setup\nsetup(name='net', install_requires=['torch', 'tqdm', 'scipy', 'numpy'])\n",
+        "net/__init__.py": "import torch\n",
+        "examples/a_run.py": "import torch\nloss.backward()\n",
+        **{f"examples/b{n}.py": f"import torch\nimport {module}\nloss.backward()\n" for n in range(3)},
+    }
+    assert (module.replace("_", "-") in found(checkout(files))) is is_added
+
+
+def test_a_list_says_which_of_two_projects_of_one_name_is_meant(checkout: Build) -> None:
+    files = {"requirements.txt": "torch\norbit-ml\n", "train.py": "import orbit\nimport torch\nloss.backward()\n"}
+    assert sorted(found(checkout(files))) == ["orbit-ml", "torch"]

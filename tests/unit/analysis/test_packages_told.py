@@ -148,7 +148,12 @@ def test_items_that_are_versions_under_a_heading_of_requirements_are_a_list(
     [
         ("Python packages you might not have: `cython`, `python-opencv`, `nobody-knows`", {"cython", "opencv-python-headless"}),
         ("Python packages might missing: cython, opencv-python >= 3.2.0", {"cython", "opencv-python>=3.2.0"}),
+        ("Packages you may not have installed yet: cython", {"cython"}),
         ("Python packages: `cython`, `python-opencv`", set()),
+        ("System packages you might not have: ffmpeg, cmake, wget", set()),
+        ("On Windows some packages may be missing: triton, deepspeed", set()),
+        ("These packages may not have been tested: deepspeed, xformers", set()),
+        ("The conda packages may not have CUDA support: faiss, xformers", set()),
     ],
 )  # fmt: skip
 def test_packages_that_a_reader_may_lack_are_installed(checkout: Build, said: str, expected: set[str]) -> None:

@@ -144,3 +144,23 @@ def test_who_writes_spectra_has_no_logits_over_words(checkout: Build, helper: st
     terms = {term.name: term.basis for term in breakdown.terms}
     assert ("logits" not in terms) is is_wordless
     assert ("32 x 1024 tokens" in terms["activations"]) is is_wordless
+
+
+@pytest.mark.parametrize("beside", ["document", "conversations", "text"])
+def test_captions_beside_longer_texts_say_no_length(checkout: Build, beside: str) -> None:
+    program = CAPTIONS.replace("{key}", "caption").replace("{kind}", "GPT2LMHeadModel")
+    files = checkout({"train.py": program.replace('row["caption"]', f'row["caption"] + row["{beside}"]')})
+    found = detect(files, primary_run(files))
+    assert [f.value for f in found if f.field == "training.sequence_length"] == []
+
+
+WRITES = "from torch.nn.functional import cross_entropy\nloss = cross_entropy(out, words)\n"
+READS = "from ours_text import Tokenizer\n"
+
+
+@pytest.mark.parametrize(("more", "is_wordless"), [(READS, True), (WRITES, True), (READS + WRITES, False)])
+def test_what_listens_writes_words_and_what_speaks_reads_them(checkout: Build, more: str, *, is_wordless: bool) -> None:
+    ours = f"import torch\n{more}class Voice(torch.nn.Module):\n    pass\n"
+    breakdown = analyze(checkout({"train.py": SOUNDS, "ours.py": ours})).breakdown
+    assert breakdown is not None
+    assert ("logits" not in {term.name for term in breakdown.terms}) is is_wordless

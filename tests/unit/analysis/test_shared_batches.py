@@ -127,3 +127,36 @@ def test_beside_a_batch_of_all_cards_the_smaller_one_is_each_card_s(
         if each.field in {"training.batch_size", "training.batch_spread"}:
             found.setdefault(each.field, each.value)
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "batch", "is_spread"),
+    [
+        ("micro_batch_size = 1024 // world_size", "micro_batch_size", True),
+        ("BATCH_SIZE = 1024 // world_size", "BATCH_SIZE", True),
+        ("batch_size: int = 1024 // args.n_gpu", "batch_size", True),
+        ('cfg = {"batch_size": 1024 // dist.world_size}', "cfg['batch_size']", True),
+        ("steps = 4096 // world_size", "1024", False),
+        ("per_device_train_batch_size = 1024\nworkers = 1024 // world_size", "per_device_train_batch_size", False),
+        ("per_device_train_batch_size = 1024 // world_size", "per_device_train_batch_size", True),
+    ],
+)
+def test_a_number_that_is_shared_out_is_of_all_cards_under_any_name(
+    checkout: Build, line: str, batch: str, *, is_spread: bool
+) -> None:
+    """All of it was taken for each card's."""
+    program = PROGRAM.format(key="--nodes", batch=batch, size=1).replace("model =", f"{line}\nmodel =")
+    files = checkout({"train.py": program})
+    found = {finding.field: finding.value for finding in detect(files, primary_run(files))}
+    assert found["training.batch_size"] == "1024"
+    assert (found.get("training.batch_spread") == "all") is is_spread
+
+
+def test_of_two_batches_the_one_that_is_not_shared_out_is_each_card_s(checkout: Build) -> None:
+    """A test's batch was shared out, and the training's taken for all cards'."""
+    program = PROGRAM.format(key="--nodes", batch="64", size=1)
+    program += "judged = torch.utils.data.DataLoader(test_data, batch_size=16 // args.n_gpu)\n"
+    files = checkout({"train.py": program})
+    found = {finding.field: finding.value for finding in detect(files, primary_run(files))}
+    assert found["training.batch_size"] == "64"
+    assert "training.batch_spread" not in found

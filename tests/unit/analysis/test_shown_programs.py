@@ -244,6 +244,7 @@ def test_what_is_no_code_hides_no_program(checkout: Build, before: str) -> None:
         ("model = mine.NetClassifier()\nmodel.fit(x, y, epochs=3)", Behavior.TRAINS),
         ("index = mine.Index()\nindex.fit(docs)\nindex.predict(x)", Behavior.INFERS),
         ("scaler = mine.Scaler()\nscaler.fit(rows)\nmodel = Model()\nmodel.generate(10)", Behavior.INFERS),
+        ("words = mine.Tokenizer()\nwords.fit(rows)\nmodel = Model()\nmodel.generate(10)", Behavior.INFERS),
         ("scaler = Scaler()\nscaler.fit(rows)\nmodel = Model()\nmodel.generate(10)", Behavior.INFERS),  # another's
     ],
 )

@@ -137,6 +137,9 @@ def test_tokenizers_of_pieces_need_sentencepiece(checkout: Build, tokenizer: str
     ("made", "is_needed"),
     [
         ("from transformers import CpmTokenizer\nwords = CpmTokenizer(vocab_file='a.model')\n", True),
+        ("import transformers\nfrom words import GemmaTokenizer\nwords = GemmaTokenizer('a.json')\n", False),
+        ("import transformers\n# words = T5Tokenizer(file)\n", False),
+        ("import transformers\nwords = transformers.T5Tokenizer('a.model')\n", True),
         ("from net import Base\nclass T5Tokenizer(Base):\n    pass\n", False),
     ],
 )
@@ -152,6 +155,7 @@ def test_a_tokenizer_of_pieces_may_be_made_of_a_file(checkout: Build, made: str,
         ("BertModel", "transformers\n", True),
         ("TFBertModel", "transformers\n", False),
         ("AutoTokenizer", "transformers\n", False),
+        ("PreTrainedModel", "transformers\n", False),  # a word for types
         ("AutoModelForCausalLM", "transformers\ntensorflow\n", False),
     ],
 )
