@@ -22,7 +22,7 @@ from gpu_lol_action.estimation.media import PICTURE_KINDS
 
 MANY_CARDS, OF_MANY_GB = 4, 16
 TRAINING_GB, INFERENCE_GB, OF_SMALL_GB, SMALL_GIB = 12, 12, 8, 1.0
-ROOMIER_GB = 24
+FULL_GIB, ROOMIER_GB = 18, 24  # of a card of 20 GB
 
 
 def least_gb(need: MemoryNeed, workload: WorkloadType) -> int:
@@ -30,7 +30,7 @@ def least_gb(need: MemoryNeed, workload: WorkloadType) -> int:
     weighed = need.breakdown.weighed if need.breakdown is not None else None
     if weighed is not None and weighed.field.endswith("memory_gb"):
         return 0
-    if need.breakdown is not None and sold_gb(need.required_gib) in SELDOM_GB:
+    if need.breakdown is not None and need.required_gib >= FULL_GIB and sold_gb(need.required_gib) in SELDOM_GB:
         return ROOMIER_GB
     if need.gpu_count >= MANY_CARDS:
         return OF_MANY_GB

@@ -47,6 +47,7 @@ from gpu_lol_action.analysis.run_levels import Levels, levels_of, levels_of_page
 from gpu_lol_action.analysis.run_names import run_names
 from gpu_lol_action.analysis.run_ranks import CONFIGURATION, DOCUMENT, LIBRARY, PROGRAM, README, SCRIPT, Rank
 from gpu_lol_action.analysis.run_reasons import place_of, reason_of
+from gpu_lol_action.analysis.shown_again import says_again
 from gpu_lol_action.analysis.shown_programs import is_shown, shown_program
 from gpu_lol_action.analysis.shown_results import trained_here
 from gpu_lol_action.analysis.spread_forms import is_spread_form
@@ -281,7 +282,8 @@ def _distinct(checkout: Checkout, ranks: Sequence[Rank]) -> list[Rank]:
     counted: dict[object, int] = {}
     for rank in ranks:
         run = rank.run
-        if found and (rank.is_beside or rank.is_variant or rank.level > found[0].level + MAX_DEEPER):
+        is_deep = bool(found) and rank.level > found[0].level + MAX_DEEPER
+        if found and (rank.is_beside or rank.is_variant or is_deep or says_again(found[0].run, run)):
             continue
         program = run.script or (run.command.target if run.command else run.evidence.path)
         processes = run.command.processes if run.command else None

@@ -360,3 +360,13 @@ def test_a_model_that_is_run_before_is_what_the_document_shows(checkout: Build) 
     )
     tree = checkout({"README.md": text, "train.py": TRAIN, "ask.py": INFER})
     assert first(tree)[0] == "python ask.py"
+
+
+CODE = "```python\nfrom transformers import pipeline\npipe = pipeline('text-generation', 'a/b-7b', device='cuda')\npipe.generate(x)\n```\n"
+
+
+@pytest.mark.parametrize(("between", "runs"), [(1, 1), (40, 2)])
+def test_code_beside_the_command_is_another_way_to_the_same(checkout: Build, between: int, runs: int) -> None:
+    tree = {"README.md": "```\npython demo.py\n```\n" + "Words.\n" * between + CODE, "demo.py": INFER}
+    found = all_runs(checkout(tree))
+    assert (found[0].shown, len(found)) == ("python demo.py", runs)
