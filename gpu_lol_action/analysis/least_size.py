@@ -8,7 +8,7 @@ have 16 GB on each at the least. Up to 1 GiB a training's sum is of a toy, where
 4 GiB of repositories that nobody had tried, 25 of 75 judgements held 8 GB for too small, and none 12 for too many. A counted network
 of a library (an encoder, a loss's features) is a part there, too.
 
-A sum that fills a card of 20 GB to its last GiB or three asks for 24: of 72 such judgements 19 held 20 GB for too small and 3 24 for
+A sum that fills a card of 20 GB to its last GiB or two asks for 24: of 47 such judgements 12 held 20 GB for too small and none 24 for
 too many, one cloud alone rents that size, and there 24 GB cost 8 % more (the bundled prices).
 """
 
