@@ -23,6 +23,7 @@ from gpu_lol_action.analysis.made_for_cards import kernels_workload, made_for_ca
 from gpu_lol_action.analysis.model_cards import is_model_card
 from gpu_lol_action.analysis.moved_to_card import code_need, code_workload
 from gpu_lol_action.analysis.native_programs import in_libtorch, native_need, native_workload
+from gpu_lol_action.analysis.nothing_started import nothing_wants_a_card
 from gpu_lol_action.analysis.packages import declared_packages, package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.published_models import told_models
@@ -94,6 +95,8 @@ def _of_nothing_started(checkout: Checkout, need: Finding) -> list[Finding]:
         return [need, Finding("workload", "training", why, Confidence.LOW, need.evidence)]
     if (kernels := kernels_workload(checkout)) is not None:
         return [need, kernels]
+    if (unneeded := nothing_wants_a_card(checkout, need)) is not None:
+        return [unneeded]
     why = f"{need.why}, but nothing was found that trains or infers"
     return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
 
