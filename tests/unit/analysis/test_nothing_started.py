@@ -7,8 +7,9 @@ import pytest
 from gpu_lol_action.analysis.assemble import analyze
 from tests.unit.analysis.conftest import Build
 
-LISTED = {"requirements.txt": "jax\nxarray\n", "README.md": "# Scores\n" + "How good a forecast was. " * 12}
 METRIC = "import jax.numpy as jnp\ndef score(a, b):\n    return jnp.mean((a - b) ** 2)\n"
+PARTS = {f"scores/part{number}.py": METRIC for number in range(30)}
+LISTED = {**PARTS, "requirements.txt": "jax\nxarray\n", "README.md": "# Scores\n" + "How good a forecast was. " * 12}
 LAYERS = "import torch\nfrom torch import nn\nclass Block(nn.Module):\n    def forward(self, x):\n        return x\n"
 
 
@@ -36,3 +37,8 @@ def test_a_program_that_trains_still_needs_one(checkout: Build) -> None:
     train = "import tensorflow as tf\nif __name__ == '__main__':\n    model = tf.keras.applications.ResNet50()\n    model.compile('adam', 'mse')\n    model.fit(images, labels, epochs=3)\n"
     files = {**LISTED, "scores/metric.py": METRIC, "train.py": train, "requirements.txt": "jax\ntensorflow\n"}
     assert analyze(checkout(files)).spec.needs_gpu
+
+
+def test_of_a_few_programs_one_may_be_a_use_that_was_not_understood(checkout: Build) -> None:
+    few = {path: text for path, text in LISTED.items() if path not in PARTS}
+    assert analyze(checkout({**few, "scores/metric.py": METRIC})).spec.needs_gpu
