@@ -11,11 +11,12 @@ import re
 from gpu_lol_action.analysis.behavior import Behavior, may_use_gpu, top_level_gpu_import
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cpu_bound import CLIENT_PACKAGES, EMBEDDERS, has_client, is_client
+from gpu_lol_action.analysis.dependency_lists import declared_packages
 from gpu_lol_action.analysis.entry_points import Run, documented_runs
 from gpu_lol_action.analysis.gpu_libraries import BROUGHT, GPU_MODULES, GPU_PACKAGES
 from gpu_lol_action.analysis.import_graph import loaded_at_start
 from gpu_lol_action.analysis.launch_commands import launch_commands
-from gpu_lol_action.analysis.packages import declared_packages, package_name
+from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.ray_orders import orders_a_card
 from gpu_lol_action.analysis.silent_readme import root_readmes, speaks_of_a_card

@@ -6,7 +6,7 @@ import re
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.cluster_orders import tells_of_training
-from gpu_lol_action.analysis.packages import declared_packages
+from gpu_lol_action.analysis.dependency_lists import declared_packages
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex

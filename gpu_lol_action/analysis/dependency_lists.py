@@ -53,6 +53,11 @@ class Lists:
     """Names of projects further down in the checkout that nothing installs from their folders."""
 
 
+def declared_packages(checkout: Checkout) -> tuple[Declared, ...]:
+    """Return every dependency that lists of this checkout name, required ones as the run needs them, extras as optional."""
+    return lists_of(checkout).declared
+
+
 @functools.lru_cache(maxsize=4)
 def lists_of(checkout: Checkout) -> Lists:
     """Return what the lists of a checkout ask for, for the run that counts; markers that do not hold here are left out."""

@@ -10,11 +10,11 @@ from dataclasses import field
 from gpu_lol_action.analysis.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cpu_bound import only_reads, stays_on_cpu
+from gpu_lol_action.analysis.dependency_lists import declared_packages
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.import_graph import import_closure
 from gpu_lol_action.analysis.launch_commands import launch_commands
-from gpu_lol_action.analysis.package_files import Declared
-from gpu_lol_action.analysis.packages import declared_packages, package_name
+from gpu_lol_action.analysis.package_files import Declared, package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.small_worlds import lives_in_small_worlds
 from gpu_lol_action.analysis.untold_programs import SHY

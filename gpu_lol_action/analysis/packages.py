@@ -13,7 +13,7 @@ from gpu_lol_action.analysis.called_tools import called_packages
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.cloned_projects import unused_frameworks
 from gpu_lol_action.analysis.cython_extensions import build_findings
-from gpu_lol_action.analysis.dependency_lists import lists_of, near_folders
+from gpu_lol_action.analysis.dependency_lists import declared_packages, lists_of, near_folders
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.glued_names import glued_findings
 from gpu_lol_action.analysis.imported_packages import imported_packages, unknown_imports
@@ -38,8 +38,6 @@ from gpu_lol_action.analysis.tool_packages import starting_packages, tool_packag
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.wheel_ranges import best_python
-
-__all__ = ["declared_packages", "detect", "effective_packages", "package_name"]
 
 _MAX_UNKNOWN = 6
 _FRAMEWORKS = frozenset({"torch", "tensorflow", "tensorflow-gpu", "jax", "paddlepaddle", "paddlepaddle-gpu", "mxnet"})
@@ -138,11 +136,6 @@ def _is_told_whole(checkout: Checkout, run: Run | None) -> bool:
     told = {package_name(item.requirement) for command in lists_of(checkout).commands for item in command.declared}
     is_whole = len(told - _BESIDE_FRAMEWORKS) >= _LEAST_TOLD and bool(told & _FRAMEWORKS)
     return run is not None and run.script is not None and is_whole
-
-
-def declared_packages(checkout: Checkout) -> tuple[Declared, ...]:
-    """Return every dependency that lists of this checkout name, required ones as the run needs them, extras as optional."""
-    return lists_of(checkout).declared
 
 
 @functools.lru_cache(maxsize=4)

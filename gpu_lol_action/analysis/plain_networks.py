@@ -13,11 +13,11 @@ from collections.abc import Set as AbstractSet
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.dependency_lists import declared_packages
 from gpu_lol_action.analysis.device_use import line_of
 from gpu_lol_action.analysis.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.import_graph import is_imported
-from gpu_lol_action.analysis.packages import declared_packages
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.silent_readme import silent_readme, speaks_of_a_card
 from gpu_lol_action.domain.patterns import regex

@@ -12,12 +12,13 @@ from gpu_lol_action.analysis.beside_hosted import only_offers
 from gpu_lol_action.analysis.checkout import Checkout, Source
 from gpu_lol_action.analysis.cpu_bound import stays_on_cpu
 from gpu_lol_action.analysis.dead_branches import dead_lines, with_other_names
+from gpu_lol_action.analysis.dependency_lists import declared_packages
 from gpu_lol_action.analysis.entry_points import Run, import_closure
 from gpu_lol_action.analysis.gpu_extras import takes_along
 from gpu_lol_action.analysis.gpu_libraries import GPU_PACKAGES
 from gpu_lol_action.analysis.import_graph import imported_over
 from gpu_lol_action.analysis.onnx_sessions import stays_in_memory
-from gpu_lol_action.analysis.packages import declared_packages, package_name
+from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.promised_without import promised_without
 from gpu_lol_action.analysis.python_code import Import
 from gpu_lol_action.analysis.settings import values_of

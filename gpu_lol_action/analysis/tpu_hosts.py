@@ -10,10 +10,11 @@ import re
 
 from gpu_lol_action.analysis.behavior import Behavior
 from gpu_lol_action.analysis.checkout import Checkout, Source
+from gpu_lol_action.analysis.dependency_lists import declared_packages
 from gpu_lol_action.analysis.documented_counts import speaks_of_training
 from gpu_lol_action.analysis.entry_points import Run
 from gpu_lol_action.analysis.import_graph import import_closure
-from gpu_lol_action.analysis.packages import declared_packages, package_name
+from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.silent_readme import root_readmes
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.checkout import Checkout
 from gpu_lol_action.analysis.dead_branches import dead_lines
+from gpu_lol_action.analysis.dependency_lists import declared_packages
 from gpu_lol_action.analysis.entry_points import Run
-from gpu_lol_action.analysis.packages import declared_packages
 from gpu_lol_action.analysis.settings import values_of
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex

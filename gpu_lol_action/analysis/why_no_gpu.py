@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.cpu_bound import (
     is_course_on_cores,
     stays_on_cpu,
 )
+from gpu_lol_action.analysis.dependency_lists import declared_packages
 from gpu_lol_action.analysis.device_use import touches_a_device
 from gpu_lol_action.analysis.done_on_cores import all_on_cores, denies_need, done_on_cores
 from gpu_lol_action.analysis.entry_points import Run
@@ -28,7 +29,7 @@ from gpu_lol_action.analysis.model_cards import is_model_card
 from gpu_lol_action.analysis.moved_to_card import code_need, moved_at
 from gpu_lol_action.analysis.native_programs import native_need
 from gpu_lol_action.analysis.other_languages import built_in_another_language, cores_of_cmake
-from gpu_lol_action.analysis.packages import declared_packages, package_name
+from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.paths import Form
 from gpu_lol_action.analysis.plain_networks import learns_from_numbers
 from gpu_lol_action.analysis.pseudocode import is_pseudocode

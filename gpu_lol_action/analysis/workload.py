@@ -10,7 +10,7 @@ from gpu_lol_action.analysis.cluster_orders import tells_of_training
 from gpu_lol_action.analysis.computing_runs import only_prepares
 from gpu_lol_action.analysis.container_cards import container_need, container_workload
 from gpu_lol_action.analysis.declared_hardware import hosted_wish
-from gpu_lol_action.analysis.dependency_lists import lists_of
+from gpu_lol_action.analysis.dependency_lists import declared_packages, lists_of
 from gpu_lol_action.analysis.documented_counts import told_training
 from gpu_lol_action.analysis.effort import remembered
 from gpu_lol_action.analysis.entry_points import Run, documented_runs, import_closure, is_started
@@ -24,7 +24,7 @@ from gpu_lol_action.analysis.model_cards import is_model_card
 from gpu_lol_action.analysis.moved_to_card import code_need, code_workload
 from gpu_lol_action.analysis.native_programs import in_libtorch, native_need, native_workload
 from gpu_lol_action.analysis.nothing_started import nothing_wants_a_card
-from gpu_lol_action.analysis.packages import declared_packages, package_name
+from gpu_lol_action.analysis.package_files import package_name
 from gpu_lol_action.analysis.paths import Form, Role
 from gpu_lol_action.analysis.published_models import told_models
 from gpu_lol_action.analysis.recipe_pages import told_by_pages
