@@ -37,8 +37,8 @@ _CHILD = "import sys; from gpu_lol_action.cli import main; sys.exit(main())"
 _COUNT = """
 import json, sys
 from pathlib import Path
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.checkout import read_checkout
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.files.checkout import read_checkout
 checkout = read_checkout(Path(sys.argv[1]))
 analyze(checkout)
 print(json.dumps({"files": checkout.files_read, "bytes": checkout.bytes_read, "parsed": checkout.bytes_parsed}))
@@ -47,8 +47,8 @@ print(json.dumps({"files": checkout.files_read, "bytes": checkout.bytes_read, "p
 _PARSED = """
 import json, sys
 from pathlib import Path
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.checkout import read_checkout
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.files.checkout import read_checkout
 checkout, texts = read_checkout(Path(sys.argv[1])), set()
 sys.addaudithook(lambda event, words: texts.add(words[0]) if event == "compile" and isinstance(words[0], bytes) else None)
 analyze(checkout)

@@ -29,7 +29,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from gpu_lol_action.analysis.checkout import read_checkout  # noqa: E402 - run as a file, from anywhere
+from gpu_lol_action.analysis.files.checkout import read_checkout  # noqa: E402 - run as a file, from anywhere
 from gpu_lol_action.domain.change import RunChange, is_worth_saying  # noqa: E402
 from gpu_lol_action.domain.policy import Policy  # noqa: E402
 from gpu_lol_action.domain.request import PullRequest, Repository  # noqa: E402

@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from gpu_lol_action.analysis.as_json import analysis_json
-from gpu_lol_action.analysis.checkout import read_checkout
-from gpu_lol_action.analysis.priced_json import Against, Priced
+from gpu_lol_action.analysis.answer.as_json import analysis_json
+from gpu_lol_action.analysis.answer.priced_json import Against, Priced
+from gpu_lol_action.analysis.files.checkout import read_checkout
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec_text import write_spec

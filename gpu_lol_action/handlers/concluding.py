@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpu_lol_action.analysis.calibrated import calibrated
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.answer.calibrated import calibrated
+from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.card_sizes import asking_for
 from gpu_lol_action.domain.corrections import NO_CORRECTIONS, Corrections
@@ -109,8 +109,8 @@ def conclude_change(
     text = head.checkout.spec_text
     if base is None:
         return Compared(concluded(head.sha, calibrated(analysis, measured, text), policy, corrections, lookups))
-    from gpu_lol_action.analysis.change import Side, compare
-    from gpu_lol_action.analysis.lagging import carried
+    from gpu_lol_action.analysis.answer.change import Side, compare
+    from gpu_lol_action.analysis.documents.lagging import carried
 
     try:
         before = consult(base.checkout, lookups)

@@ -9,9 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from gpu_lol_action.analysis.assemble import analyze, detect_all, models_of_profiles, named_models, unlisted_models
-from gpu_lol_action.analysis.llm_guard import Refused, apply_advice, hints_of, read_advice
-from gpu_lol_action.analysis.llm_question import build_question
+from gpu_lol_action.analysis.answer.assemble import (
+    analyze,
+    detect_all,
+    models_of_profiles,
+    named_models,
+    unlisted_models,
+)
+from gpu_lol_action.analysis.answer.llm_guard import Refused, apply_advice, hints_of, read_advice
+from gpu_lol_action.analysis.answer.llm_question import build_question
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.lookup import HubPage, Unanswered
 from gpu_lol_action.estimation.hub_model import HubModel, adapter_base, is_adapter, is_hub_id, read_model
@@ -21,7 +27,7 @@ from gpu_lol_action.estimation.model_facts import find_model, is_known_model
 from gpu_lol_action.estimation.shown_size import parameters
 
 if TYPE_CHECKING:
-    from gpu_lol_action.analysis.checkout import Checkout
+    from gpu_lol_action.analysis.files.checkout import Checkout
     from gpu_lol_action.domain.analysis import Analysis
     from gpu_lol_action.handlers.ports_lookups import LanguageModel, ModelHub
 

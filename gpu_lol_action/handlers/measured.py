@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from gpu_lol_action.analysis.measured_run import Estimated, estimated_for
+from gpu_lol_action.analysis.answer.measured_run import Estimated, estimated_for
 from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.measured_json import MAX_COMMAND, card_name
 from gpu_lol_action.errors import GpuLolError
@@ -15,7 +15,7 @@ from gpu_lol_action.estimation.calibration import advise, runs_of
 from gpu_lol_action.render.measured_text import advice_line, comparison_line, usage_line
 
 if TYPE_CHECKING:
-    from gpu_lol_action.analysis.checkout import Checkout
+    from gpu_lol_action.analysis.files.checkout import Checkout
     from gpu_lol_action.domain.analysis import Analysis
     from gpu_lol_action.domain.measurement import Measurement
     from gpu_lol_action.handlers.context import Context

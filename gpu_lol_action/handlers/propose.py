@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from gpu_lol_action.analysis.installing import is_installing
+from gpu_lol_action.analysis.answer.installing import is_installing
 from gpu_lol_action.domain.change import is_worth_saying
 from gpu_lol_action.domain.ledger import Survey
 from gpu_lol_action.domain.measured import MeasuredRun

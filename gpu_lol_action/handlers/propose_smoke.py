@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from gpu_lol_action.analysis.smoke_matrix import matrix
-from gpu_lol_action.analysis.smoke_test import DEFAULT_BOX
+from gpu_lol_action.analysis.answer.smoke_matrix import matrix
+from gpu_lol_action.analysis.answer.smoke_test import DEFAULT_BOX
 from gpu_lol_action.domain.offer import Candidate
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from gpu_lol_action.analysis.calibrated import calibrated
-from gpu_lol_action.analysis.checkout import Checkout, read_checkout
-from gpu_lol_action.analysis.lagging import carried
+from gpu_lol_action.analysis.answer.calibrated import calibrated
+from gpu_lol_action.analysis.documents.lagging import carried
+from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.corrections import NO_CORRECTIONS, Corrections
 from gpu_lol_action.domain.policy import Policy

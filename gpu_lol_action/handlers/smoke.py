@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from gpu_lol_action.analysis.smoke_matrix import matrix
-from gpu_lol_action.analysis.smoke_test import BESIDES, smoke_test
+from gpu_lol_action.analysis.answer.smoke_matrix import matrix
+from gpu_lol_action.analysis.answer.smoke_test import BESIDES, smoke_test
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, State, Tombstone
 from gpu_lol_action.domain.names import environment_name, user_hash
 from gpu_lol_action.domain.request import Outcome

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gpu_lol_action.analysis.confidence import decision_confidence
-from gpu_lol_action.analysis.ordinary_cards import stands_for_silence
-from gpu_lol_action.analysis.surest import best
+from gpu_lol_action.analysis.answer.confidence import decision_confidence
+from gpu_lol_action.analysis.formats.surest import best
+from gpu_lol_action.analysis.stated.ordinary_cards import stands_for_silence
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.card_sizes import SELDOM_GB, sold_gb
 from gpu_lol_action.domain.finding import Confidence

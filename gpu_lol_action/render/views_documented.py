@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis.ordinary_cards import stands_for_silence
-from gpu_lol_action.analysis.silent_documents import SILENCE
-from gpu_lol_action.analysis.stated import Stated, stated_figures
+from gpu_lol_action.analysis.documents.silent_documents import SILENCE
+from gpu_lol_action.analysis.stated.ordinary_cards import stands_for_silence
+from gpu_lol_action.analysis.stated.stated import Stated, stated_figures
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown

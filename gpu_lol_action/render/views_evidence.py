@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 from decimal import Decimal
 
-from gpu_lol_action.analysis.surest import best
+from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown

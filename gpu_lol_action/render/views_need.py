@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from gpu_lol_action.analysis.ordinary_cards import stands_for_silence
+from gpu_lol_action.analysis.stated.ordinary_cards import stands_for_silence
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.offer import Candidate, Ladder, Requirement

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.analysis import checkout, memory_question, open_sizes, reconcile
+from gpu_lol_action.analysis.files import checkout
+from gpu_lol_action.analysis.media import open_sizes
+from gpu_lol_action.analysis.memory import memory_question
+from gpu_lol_action.analysis.stated import reconcile
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "analysis.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 
 from gpu_lol_action.action_io import INPUTS
 from gpu_lol_action.adapters import boxed_http, hub, hub_cache, llm
-from gpu_lol_action.analysis import llm_guard, llm_question
+from gpu_lol_action.analysis.answer import llm_guard, llm_question
 from gpu_lol_action.domain.policy_yaml import parse_policy
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.handlers import lookups

@@ -29,6 +29,8 @@ VIOLATIONS = [
     ("rooms", "domain/intruder.py", "import gpu_lol_action.handlers"),
     ("rooms", "intake/intruder.py", "import gpu_lol_action.pricing"),
     ("rooms", "cellar.py", "import gpu_lol_action.domain"),
+    ("analysis", "analysis/python/intruder.py", "import gpu_lol_action.analysis.runs"),
+    ("analysis", "analysis/cellar.py", "import gpu_lol_action.domain"),
     ("hands", "handlers/intruder.py", "import gpu_lol_action.adapters"),
     ("pure", "launch/intruder.py", "import subprocess"),
     ("pure", "analysis/intruder.py", "import httpx"),
@@ -46,6 +48,9 @@ def test_contract_notices_its_violation(tmp_path: Path, contract: str, file: str
     for room in ("handlers", "adapters", "render", "intake", "analysis", "pricing", "launch", "estimation", "domain"):
         (package / room).mkdir(parents=True)
         (package / room / "__init__.py").touch()
+    for room in ("answer", "runs", "python"):
+        (package / "analysis" / room).mkdir()
+        (package / "analysis" / room / "__init__.py").touch()
     for module in ("__init__", "errors"):
         (package / f"{module}.py").touch()
     clean = lint(tmp_path, contract)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from gpu_lol_action.analysis.surest import best
+from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.change import NOTHING, Cause, Change, Kind, PartChange, RunChange, RunNeed
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.analysis.as_json import analysis_json
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.checkout import read_checkout
+from gpu_lol_action.analysis.answer.as_json import analysis_json
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.files.checkout import read_checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.domain.spec_yaml import parse_spec

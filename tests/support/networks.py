@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.media_networks import own_network
-from gpu_lol_action.analysis.network_inputs import InputSizes
-from gpu_lol_action.analysis.network_measure import OwnNetwork
-from gpu_lol_action.analysis.network_sources import network_sources
-from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.media.media_networks import own_network
+from gpu_lol_action.analysis.networks.network_inputs import InputSizes
+from gpu_lol_action.analysis.networks.network_measure import OwnNetwork
+from gpu_lol_action.analysis.networks.network_sources import network_sources
+from gpu_lol_action.analysis.runs.runs import primary_run
 
 Build = Callable[[Mapping[str, str]], Checkout]
 HEAD = "import math\nimport einops\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"

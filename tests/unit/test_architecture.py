@@ -19,10 +19,10 @@ DOCUMENT = (ROOT / "docs" / "architecture.md").read_text()
 pytestmark = pytest.mark.docs
 
 
-def contract_layers() -> list[list[str]]:
-    """Return the rooms of the import contract, from the doors down."""
+def contract_layers(name: str = "rooms") -> list[list[str]]:
+    """Return the rooms of an import contract, from the doors down."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    (rooms,) = (contract for contract in contracts if contract["id"] == "rooms")
+    (rooms,) = (contract for contract in contracts if contract["id"] == name)
     return [[room.strip(" ()") for room in layer.split("|")] for layer in rooms["layers"]]
 
 
@@ -42,3 +42,21 @@ def test_package_has_no_room_that_the_table_lacks() -> None:
     children = (ROOT / "gpu_lol_action").iterdir()
     present = {child.stem for child in children if child.suffix == ".py" or (child / "__init__.py").is_file()}
     assert present - rows - {"__init__"} == set()
+
+
+def test_rooms_of_the_analysis_are_its_contract_and_its_folders() -> None:
+    rows = re.findall(r"^\| `analysis/([a-z_]+)/` \|", DOCUMENT, flags=re.MULTILINE)
+    assert rows == [room for layer in contract_layers("analysis") for room in layer]
+    children = [child for child in (ROOT / "gpu_lol_action" / "analysis").iterdir() if child.name != "__pycache__"]
+    assert sorted(rows) == sorted(child.name for child in children if child.is_dir())
+    # A module beside the rooms would be held to no direction.
+    assert [child.name for child in children if child.is_file()] == ["__init__.py"]
+
+
+def test_unit_tests_of_the_analysis_lie_in_the_rooms_of_what_they_test() -> None:
+    modules = {path.stem: path.parent.name for path in (ROOT / "gpu_lol_action" / "analysis").glob("*/*.py")}
+    tests = (ROOT / "tests" / "unit" / "analysis").rglob("test_*.py")
+    strays = {
+        path for path in tests if modules.get(path.stem.removeprefix("test_"), path.parent.name) != path.parent.name
+    }
+    assert strays == set()

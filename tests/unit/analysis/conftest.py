@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.analysis.checkout import Checkout, read_checkout
+from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
 
 Build = Callable[[Mapping[str, str]], Checkout]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.files.checkout import Checkout
 
 Build = Callable[[Mapping[str, str]], Checkout]
 DEMO = """import torch

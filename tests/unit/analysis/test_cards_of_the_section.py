@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.documented_phrases import CardPhrase, card_phrases
-from gpu_lol_action.analysis.reconcile import reconcile, statements
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.documents.documented_phrases import CardPhrase, card_phrases
+from gpu_lol_action.analysis.stated.reconcile import reconcile, statements
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from tests.unit.analysis.conftest import Build
 

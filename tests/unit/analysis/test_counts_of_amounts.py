@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.answer.assemble import analyze
 from tests.unit.analysis.conftest import Build
 
 OPEN = """import torch

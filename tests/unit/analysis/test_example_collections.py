@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis import packages
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.behavior import Behavior
-from gpu_lol_action.analysis.documented_phrases import card_phrases, gpu_number
-from gpu_lol_action.analysis.import_graph import local_imports
-from gpu_lol_action.analysis.outer_packages import outer_packages, without_outer
-from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.documents.documented_phrases import card_phrases, gpu_number
+from gpu_lol_action.analysis.packages import packages
+from gpu_lol_action.analysis.programs.behavior import Behavior
+from gpu_lol_action.analysis.programs.import_graph import local_imports
+from gpu_lol_action.analysis.programs.outer_packages import outer_packages, without_outer
+from gpu_lol_action.analysis.runs.runs import primary_run
 from gpu_lol_action.domain.spec import WorkloadType
 from tests.unit.analysis.conftest import Build
 

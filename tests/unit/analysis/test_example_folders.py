@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze, detect_all
-from gpu_lol_action.analysis.behavior import Behavior
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.answer.assemble import analyze, detect_all
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.programs.behavior import Behavior
+from gpu_lol_action.analysis.runs.runs import primary_run
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence
 from gpu_lol_action.domain.spec import WorkloadType

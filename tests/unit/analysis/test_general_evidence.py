@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze, detect_all
-from gpu_lol_action.analysis.memory_need import memory_need
+from gpu_lol_action.analysis.answer.assemble import analyze, detect_all
+from gpu_lol_action.analysis.memory.memory_need import memory_need
 from gpu_lol_action.domain.spec import WorkloadType
 
 TRAINS = "from transformers import AutoModelForCausalLM, Trainer\n"

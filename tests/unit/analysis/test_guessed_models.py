@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.memory_model import model_of
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.memory.memory_model import model_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from tests.unit.analysis.conftest import Build
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.runs import primary_run
-from gpu_lol_action.analysis.settings import look_up, scope_of
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.runs.runs import primary_run
+from gpu_lol_action.analysis.runs.settings import look_up, scope_of
 from tests.unit.analysis.conftest import Build
 
 PROGRAM = (

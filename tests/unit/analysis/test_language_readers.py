@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import Analysis, analyze
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.launch_lines import command_lines
+from gpu_lol_action.analysis.answer.assemble import Analysis, analyze
+from gpu_lol_action.analysis.commands.launch_lines import command_lines
+from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.estimation.model_facts import find_model
 
 Build = Callable[[Mapping[str, str]], Checkout]

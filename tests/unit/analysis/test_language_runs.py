@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.documented_amounts import memory_phrases
-from gpu_lol_action.analysis.runs import primary_run
-from gpu_lol_action.analysis.surest import best, value_of_best
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.documents.documented_amounts import memory_phrases
+from gpu_lol_action.analysis.formats.surest import best, value_of_best
+from gpu_lol_action.analysis.runs.runs import primary_run
 from gpu_lol_action.domain.spec import WorkloadType
 from tests.unit.analysis.conftest import Build
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.files.checkout import Checkout
 
 Build = Callable[[Mapping[str, str]], Checkout]
 RECIPE = "base_model: maker/Giant-Flash\nadapter: lora\nlora_r: 16\nmicro_batch_size: 1\nsequence_len: 4096\n"

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import Analysis, analyze
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.import_graph import local_imports
-from gpu_lol_action.analysis.network_sources import only_judges
+from gpu_lol_action.analysis.answer.assemble import Analysis, analyze
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.networks.network_sources import only_judges
+from gpu_lol_action.analysis.programs.import_graph import local_imports
 
 Build = Callable[[Mapping[str, str]], Checkout]
 NET = """import torch

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.documented_amounts import memory_phrases
-from gpu_lol_action.analysis.documented_phrases import card_phrases, find_card, gpu_number, is_quantized
-from gpu_lol_action.analysis.documented_places import AT_COMMAND
-from gpu_lol_action.analysis.documented_tables import table_figures
-from gpu_lol_action.analysis.reconcile import Statement, reconcile
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.documents.documented_amounts import memory_phrases
+from gpu_lol_action.analysis.documents.documented_phrases import card_phrases, find_card, gpu_number, is_quantized
+from gpu_lol_action.analysis.documents.documented_tables import table_figures
+from gpu_lol_action.analysis.runs.documented_places import AT_COMMAND
+from gpu_lol_action.analysis.stated.reconcile import Statement, reconcile
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from tests.unit.analysis.conftest import Build
 

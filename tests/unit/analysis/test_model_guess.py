@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze, detect_all
-from gpu_lol_action.analysis.memory_model import model_of
-from gpu_lol_action.analysis.surest import value_of_best
+from gpu_lol_action.analysis.answer.assemble import analyze, detect_all
+from gpu_lol_action.analysis.formats.surest import value_of_best
+from gpu_lol_action.analysis.memory.memory_model import model_of
 from gpu_lol_action.domain.finding import Confidence
 from tests.unit.analysis.conftest import Build
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from gpu_lol_action.analysis import workload
-from gpu_lol_action.analysis.assemble import analyze, detect_all
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.runs import all_runs
+from gpu_lol_action.analysis.answer.assemble import analyze, detect_all
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.needs import workload
+from gpu_lol_action.analysis.runs.runs import all_runs
 
 Build = Callable[[Mapping[str, str]], Checkout]
 TUNE = (

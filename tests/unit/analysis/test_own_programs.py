@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.surest import value_of_best
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.formats.surest import value_of_best
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.spec import WorkloadType
 from tests.unit.analysis.conftest import Build

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze, detect_all
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.answer.assemble import analyze, detect_all
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.runs.runs import primary_run
 
 Build = Callable[[Mapping[str, str]], Checkout]
 PROJECT = '[project]\nname = "llamafactory"\nversion = "1"\ndependencies = ["torch", "transformers"]\n[project.scripts]\n{command} = "{package}.cli:main"\n'

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import detect_all
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.answer.assemble import detect_all
+from gpu_lol_action.analysis.files.checkout import Checkout
 
 Build = Callable[[Mapping[str, str]], Checkout]
 VIDEO = "import torch\nfrom diffusers import AutoencoderKLWan, WanPipeline\nif __name__ == '__main__':\n    name = 'Wan-AI/Wan2.1-T2V-1.3B-Diffusers'\n    vae = {vae}\n    pipe = WanPipeline.from_pretrained(name, vae=vae{own}).to('cuda')\n    pipe(prompt)\n"

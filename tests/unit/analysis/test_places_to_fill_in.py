@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import detect_all
-from gpu_lol_action.analysis.surest import best
+from gpu_lol_action.analysis.answer.assemble import detect_all
+from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.domain.finding import Confidence
 from tests.unit.analysis.conftest import Build
 

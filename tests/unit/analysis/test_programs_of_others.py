@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze, detect_all
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.launch_commands import launch_commands
-from gpu_lol_action.analysis.memory_model import model_of
-from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.answer.assemble import analyze, detect_all
+from gpu_lol_action.analysis.commands.launch_commands import launch_commands
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.memory.memory_model import model_of
+from gpu_lol_action.analysis.runs.runs import primary_run
 from tests.unit.analysis.conftest import Build
 
 MODULE = "import torch\n\nclass Net(torch.nn.Module):\n    pass\n"

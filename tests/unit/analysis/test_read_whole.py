@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.import_graph import import_closure
-from gpu_lol_action.analysis.media_question import built_instead
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.media.media_question import built_instead
+from gpu_lol_action.analysis.programs.import_graph import import_closure
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.known_models import ModelFacts
 from tests.unit.analysis.conftest import Build

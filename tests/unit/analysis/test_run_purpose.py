@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.behavior import Behavior
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.programs.behavior import Behavior
+from gpu_lol_action.analysis.runs.runs import primary_run
 
 Build = Callable[[Mapping[str, str]], Checkout]
 NET = "import torch\n\nclass Net(torch.nn.Module):\n    pass\n\ndef load(path):\n    return torch.load(path, map_location='cuda')\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.answer.assemble import analyze
 from tests.unit.analysis.conftest import Build
 
 COMMAND = "swift sft \\\n  --model Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4 \\\n  --tuner_type lora \\\n  --per_device_train_batch_size 1 \\\n  --max_length 2048\n"

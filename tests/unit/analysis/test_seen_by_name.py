@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.behavior import Behavior
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.program_behavior import program_behavior
-from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.programs.behavior import Behavior
+from gpu_lol_action.analysis.runs.program_behavior import program_behavior
+from gpu_lol_action.analysis.runs.runs import primary_run
 
 Build = Callable[[Mapping[str, str]], Checkout]
 MAIN = "if __name__ == '__main__':\n    main()\n"

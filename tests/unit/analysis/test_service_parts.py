@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.runs.runs import primary_run
 from gpu_lol_action.domain.spec import WorkloadType
 
 Build = Callable[[Mapping[str, str]], Checkout]

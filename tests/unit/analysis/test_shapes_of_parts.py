@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze, detect_all
-from gpu_lol_action.analysis.checkout import Checkout
+from gpu_lol_action.analysis.answer.assemble import analyze, detect_all
+from gpu_lol_action.analysis.files.checkout import Checkout
 from tests.unit.analysis.conftest import Build
 
 RUN = (

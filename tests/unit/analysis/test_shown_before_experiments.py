@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.domain.spec import WorkloadType
 from tests.unit.analysis.conftest import Build
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import detect_all
-from gpu_lol_action.analysis.gpu_count import detect
-from gpu_lol_action.analysis.install_commands import read_install_commands
-from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.answer.assemble import detect_all
+from gpu_lol_action.analysis.dependencies.install_commands import read_install_commands
+from gpu_lol_action.analysis.gpu_counts.gpu_count import detect
+from gpu_lol_action.analysis.runs.runs import primary_run
 from tests.unit.analysis.conftest import Build
 
 TRAIN = "import torch\nimport foopkg\nif __name__ == '__main__':\n    loss.cuda().backward()\n    optimizer.step()\n"

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import detect_run
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.memory_need import best
-from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.answer.assemble import detect_run
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.memory.memory_need import best
+from gpu_lol_action.analysis.runs.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence
 
 Build = Callable[[Mapping[str, str]], Checkout]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.checkout import Checkout
-from gpu_lol_action.analysis.runs import primary_run
-from gpu_lol_action.analysis.training import detect
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.runs.runs import primary_run
+from gpu_lol_action.analysis.training.training import detect
 
 Build = Callable[[Mapping[str, str]], Checkout]
 ENGINE = (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.checkout import read_checkout
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.files.checkout import read_checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.spec import WorkloadType
 

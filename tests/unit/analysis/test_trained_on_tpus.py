@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
+from gpu_lol_action.analysis.answer.assemble import analyze
 from tests.unit.analysis.conftest import Build
 
 TRAIN = "import tensorflow as tf\nestimator = tf.estimator.Estimator(model_fn)\nestimator.train(input_fn=data, max_steps=100)\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.runs import primary_run
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.runs.runs import primary_run
 from tests.unit.analysis.conftest import Build
 
 TRAIN = "import torch\nimport hydra\nif __name__ == '__main__':\n    loss.cuda().backward()\n    optimizer.step()\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpu_lol_action.analysis.assemble import analyze
-from gpu_lol_action.analysis.surest import value_of_best
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.formats.surest import value_of_best
 from tests.unit.analysis.conftest import Build
 
 DREAMBOOTH = """

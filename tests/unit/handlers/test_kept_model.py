@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gpu_lol_action.adapters.llm import ChatEndpoint, LlmSettings
-from gpu_lol_action.analysis.llm_guard import Advice, read_advice, write_advice
+from gpu_lol_action.analysis.answer.llm_guard import Advice, read_advice, write_advice
 from gpu_lol_action.domain.kept_answers import KeptAnswers
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import note_from_json, note_to_json

@@ -12,8 +12,8 @@ import pytest
 
 from gpu_lol_action.adapters.hub import HubClient, HubSettings
 from gpu_lol_action.adapters.llm import ChatEndpoint, LlmSettings
-from gpu_lol_action.analysis.as_json import analysis_json
-from gpu_lol_action.analysis.checkout import read_checkout
+from gpu_lol_action.analysis.answer.as_json import analysis_json
+from gpu_lol_action.analysis.files.checkout import read_checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.handlers.askable import Lookups

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.analysis.checkout import read_checkout
+from gpu_lol_action.analysis.files.checkout import read_checkout
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.handlers.askable import NO_LOOKUPS
 from gpu_lol_action.handlers.concluding import Compared, Fetched, conclude_change

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gpu_lol_action.analysis.checkout import read_checkout
+from gpu_lol_action.analysis.files.checkout import read_checkout
 from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_lol_action.analysis.silent_documents import SILENCE
+from gpu_lol_action.analysis.documents.silent_documents import SILENCE
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.spec import WorkloadType

@@ -1,0 +1,1 @@
+"""Put findings together: the spec, its profiles, the comparison with a base, and the whole as JSON."""

@@ -1,0 +1,45 @@
+"""An analysis with measured truth over its estimate: the range, the need, and where the repository's file now disagrees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from gpu_lol_action.analysis.answer.differences import complete, differences, file_of
+from gpu_lol_action.analysis.answer.measured_run import takes_all
+from gpu_lol_action.analysis.documents.lagging import FIELD
+from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.card_sizes import asking_for
+from gpu_lol_action.domain.finding import Confidence
+from gpu_lol_action.estimation.calibration import calibrate
+
+if TYPE_CHECKING:
+    from gpu_lol_action.domain.measured import MeasuredRun
+
+
+def calibrated(analysis: Analysis, runs: Sequence[MeasuredRun], spec_text: str | None) -> Analysis:
+    """Return the analysis as measurements of the very same workload correct it; the file's own word stands, and is doubted.
+
+    What a language model has changed is not touched: its word was weighed against the code's, not against this.
+    """
+    if analysis.breakdown is None or analysis.override is not None or takes_all(analysis):
+        return analysis
+    breakdown = calibrate(analysis.breakdown, runs)
+    if breakdown == analysis.breakdown:
+        return analysis
+    required, why = int(breakdown.required_gib), breakdown.notes[len(analysis.breakdown.notes)]
+    findings = tuple(
+        replace(each, value=str(required), why=why, confidence=Confidence.HIGH) if each.field == FIELD else each
+        for each in analysis.findings
+    )
+    proposed = replace(analysis.proposed, hardware=asking_for(analysis.proposed.hardware, required))
+    file = file_of(spec_text)
+    return replace(
+        analysis,
+        breakdown=breakdown,
+        findings=findings,
+        proposed=proposed,
+        spec=complete(file, proposed) if file is not None else proposed,
+        differences=differences(file, proposed, findings) if file is not None else (),
+    )

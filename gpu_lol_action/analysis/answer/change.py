@@ -1,0 +1,221 @@
+"""Base and head compared: run with run, part with part, and the line behind each difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from gpu_lol_action.analysis.answer.changed_lines import pinned
+from gpu_lol_action.analysis.answer.changed_parts import changed_parts
+from gpu_lol_action.analysis.answer.counterfactual import Weighed, need_as_said, select_causes
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.domain.analysis import Analysis, Profile
+from gpu_lol_action.domain.change import NOTHING, Cause, Change, Kind, RunChange, RunNeed
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.policy import SPEC_PATH
+from gpu_lol_action.domain.records import record
+from gpu_lol_action.domain.spec_lines import stated_lines
+from gpu_lol_action.estimation.known_models import ModelFacts
+
+NO_FACTS: Mapping[str, ModelFacts] = {}
+# Of the file's keys, those from which machine and price follow; what else it says is a part of the environment.
+_FILE_KEYS = (
+    "gpu_type",
+    "gpu_count",
+    "vram_required_gb",
+    "num_nodes",
+    "use_spot",
+    "alternatives",
+    "cpus",
+    "memory_gb",
+    "disk_gb",
+)
+
+
+@record(frozen=True, slots=True)
+class Side:
+    """A commit as it was read, and what it came to."""
+
+    checkout: Checkout
+    analysis: Analysis
+
+
+def compare(base: Side, head: Side, known: Mapping[str, ModelFacts] = NO_FACTS) -> Change:
+    """Return what the head needs otherwise than the base; nothing where every run and every part is as it was.
+
+    Programs that were moved or renamed are the same runs. ``known`` are facts of models that were looked up.
+    """
+    pairs = _pairs(base.analysis, head.analysis)
+    first = next((pair for pair in pairs if pair[1] is not None and pair[1] is head.analysis.first), None)
+    is_other = _is_other_run(base.analysis, head.analysis, first)
+    reader = _Reader(base, head, known)
+    return Change(
+        first=reader.first_change(first, is_other_run=is_other),
+        others=tuple(sorted(reader.changes(pair for pair in pairs if pair is not first), key=_size)),
+        parts=changed_parts(base.analysis, head.analysis),
+        file_causes=_file_causes(base, head),
+        is_other_run=is_other,
+    )
+
+
+Pair = tuple[Profile | None, Profile | None]
+
+
+def _runs(analysis: Analysis) -> tuple[Profile, ...]:
+    return (*((analysis.first,) if analysis.first is not None else ()), *analysis.profiles)
+
+
+def _pairs(base: Analysis, head: Analysis) -> list[Pair]:
+    """Return which run of the base is which of the head: the same program and name, then name, then program, then its stem."""
+    left = list(_runs(base))
+    waiting = list(_runs(head))
+    pairs: list[Pair] = []
+    for is_same in (_is_same_run, _has_same_name, _has_same_program, _has_same_stem):
+        for run in list(waiting):
+            match = next((other for other in left if is_same(other, run)), None)
+            if match is not None:
+                left.remove(match)
+                waiting.remove(run)
+                pairs.append((match, run))
+    first = base.first if base.first in left else None
+    if head.first in waiting and first is not None:
+        # Both first runs are without a partner: what was provisioned for then and now, whatever they are called.
+        left.remove(first)
+        waiting.remove(head.first)
+        pairs.append((first, head.first))
+    return [*pairs, *((None, run) for run in waiting), *((run, None) for run in left)]
+
+
+def _is_same_run(one: Profile, other: Profile) -> bool:
+    return (one.name, one.program) == (other.name, other.program)
+
+
+def _has_same_name(one: Profile, other: Profile) -> bool:
+    return one.name == other.name
+
+
+def _has_same_program(one: Profile, other: Profile) -> bool:
+    return bool(one.program) and one.program == other.program
+
+
+def _has_same_stem(one: Profile, other: Profile) -> bool:
+    return bool(one.program) and one.program.rpartition("/")[2] == other.program.rpartition("/")[2]
+
+
+def _is_other_run(base: Analysis, head: Analysis, first: Pair | None) -> bool:
+    """Whether another program than before is provisioned for, and both needed a machine."""
+    if first is None or base.first is None or head.first is None:
+        return False
+    return first[0] is not base.first
+
+
+def need_of(run: Profile | None) -> RunNeed:
+    """Return what a run needs; nothing where there is none."""
+    if run is None:
+        return NOTHING
+    expected = run.breakdown.expected_gib if run.breakdown is not None and run.gpu_count else None
+    return RunNeed(run.gpu_count, run.needed_gib or run.vram_required_gb, expected)
+
+
+@record(frozen=True, slots=True)
+class _Reader:
+    base: Side
+    head: Side
+    known: Mapping[str, ModelFacts]
+
+    def first_change(self, pair: Pair | None, *, is_other_run: bool) -> RunChange | None:
+        """Return how the run that is provisioned for differs from what was provisioned for before."""
+        old, new = self.base.analysis, self.head.analysis
+        if pair is None or new.first is None:
+            return None
+        before, after = _need_of_spec(old), _need_of_spec(new)
+        if old.first is not None and (old.first.is_relaxed or new.first.is_relaxed):
+            before, after = self._as_said(old.first), self._as_said(new.first)
+        # With another run in front, the difference is that, and not what the same run needed before.
+        partner = old.first if is_other_run else pair[0]
+        causes = self._causes(partner, new.first)
+        if before == after and not causes and partner is not None:
+            return None
+        if before == after and partner is not None and need_of(partner) == need_of(new.first):
+            return None
+        return RunChange(Kind.CHANGED if partner is not None or before.gpu_count else Kind.NEW, new.first.name, new.first.command,
+                         new.first.evidence, before, after, causes)  # fmt: skip
+
+    def changes(self, pairs: Iterable[Pair]) -> Iterator[RunChange]:
+        """Yield the other runs that differ, came, or went."""
+        for old, new in pairs:
+            run = new or old
+            if run is None or run is self.head.analysis.first:
+                continue
+            before, after = self._needs(old, new)
+            if before == after:
+                continue
+            kind = Kind.NEW if old is None else Kind.GONE if new is None else Kind.CHANGED
+            causes = self._causes(old, new) if old is not None and new is not None else ()
+            yield RunChange(kind, run.name, run.command, run.evidence, before, after, causes)
+
+    def _needs(self, old: Profile | None, new: Profile | None) -> tuple[RunNeed, RunNeed]:
+        """Return what a run needs on both sides; as it is written where one side fits no card otherwise."""
+        if old is not None and new is not None and (old.is_relaxed or new.is_relaxed):
+            return self._as_said(old), self._as_said(new)
+        return need_of(old), need_of(new)
+
+    def _as_said(self, run: Profile) -> RunNeed:
+        return need_as_said(run.findings, self.known)
+
+    def _causes(self, old: Profile | None, new: Profile) -> tuple[Cause, ...]:
+        needs = self._needs(old, new)
+        before = Weighed(_asked(old, self.base.analysis), needs[0])
+        after = Weighed(_asked(new, self.head.analysis), needs[1])
+        return tuple(self._placed(cause) for cause in select_causes(before, after, self.known))
+
+    def _placed(self, cause: Cause) -> Cause:
+        if cause.new_value is None:
+            return cause
+        return replace(cause, evidence=pinned(cause.finding, self.base.checkout, self.head.checkout))
+
+
+def _asked(run: Profile | None, analysis: Analysis) -> tuple[Finding, ...]:
+    """Return a run's findings; those of the whole analysis where no run is started."""
+    return run.findings if run is not None else analysis.findings
+
+
+def _need_of_spec(analysis: Analysis) -> RunNeed:
+    """Return what the code of the run that is provisioned for needs."""
+    hardware = analysis.proposed.hardware
+    if not analysis.proposed.needs_gpu:
+        return NOTHING
+    expected = analysis.breakdown.expected_gib if analysis.breakdown is not None else None
+    return RunNeed(hardware.gpu_count, hardware.needed_gib or hardware.vram_required_gb, expected)
+
+
+def _size(change: RunChange) -> tuple[float, str]:
+    return -abs(change.after.total_gib - change.before.total_gib), change.name
+
+
+def _file_causes(base: Side, head: Side) -> tuple[Cause, ...]:
+    """Return the values of the repository's own file that a hand changed, with their lines; a file that is new, with its own."""
+    text = head.checkout.spec_text
+    if not head.analysis.is_from_file or text is None or text == base.checkout.spec_text:
+        return ()
+    lines = stated_lines(text)
+    earlier = stated_lines(base.checkout.spec_text or "")
+    old, new = base.analysis.spec.hardware, head.analysis.spec.hardware
+    found = []
+    for key in _FILE_KEYS:
+        line = lines.get(f"hardware.{key}")
+        before, after = _shown(getattr(old, key)), _shown(getattr(new, key))
+        if line is None or before == after:
+            continue
+        is_stated = f"hardware.{key}" in earlier
+        evidence = Evidence(SPEC_PATH, line)
+        why = f"`{key}` is {after}" if is_stated else f"the file states `{key}`, which followed from the code before"
+        finding = Finding(f"hardware.{key}", after or "none", why, Confidence.HIGH, evidence)
+        found.append(Cause(finding, before, after or "none", evidence))
+    return tuple(found)
+
+
+def _shown(value: object) -> str | None:
+    if value is None or value == ():
+        return None
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

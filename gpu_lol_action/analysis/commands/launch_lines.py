@@ -1,0 +1,283 @@
+"""Lines that a person or a scheduler would start: from documents, scripts, Makefiles, images, tasks and notebooks' magics."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from gpu_lol_action.analysis.command_lines.handed_words import with_handed
+from gpu_lol_action.analysis.command_lines.launch_texts import is_open_text, one_value, with_kept_texts
+from gpu_lol_action.analysis.command_lines.script_options import told_variables
+from gpu_lol_action.analysis.command_lines.server_images import entry_point
+from gpu_lol_action.analysis.command_lines.shell_arithmetic import computed, counted
+from gpu_lol_action.analysis.command_lines.shell_branches import with_taken_branches
+from gpu_lol_action.analysis.command_lines.shell_words import evaluated, sourced
+from gpu_lol_action.analysis.commands.azure_jobs import azure_lines, is_azure_job
+from gpu_lol_action.analysis.commands.container_lines import container_lines, with_variables
+from gpu_lol_action.analysis.commands.determined_jobs import determined_lines, is_determined
+from gpu_lol_action.analysis.commands.hosted_lines import hosted_lines, is_hosted
+from gpu_lol_action.analysis.commands.mosaic_jobs import is_mosaic_job, mosaic_lines
+from gpu_lol_action.analysis.commands.moved_folders import moved
+from gpu_lol_action.analysis.commands.pipeline_stages import PIPELINES, stage_lines
+from gpu_lol_action.analysis.commands.spacy_projects import is_spacy_project, project_lines
+from gpu_lol_action.analysis.documents.lost_marks import with_lost_marks
+from gpu_lol_action.analysis.documents.shown_lines import shown_lines
+from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.formats.paths import Form
+from gpu_lol_action.analysis.formats.texts import without_comment
+from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
+
+MAX_LINE = 8000
+MAX_VARIABLES, MAX_VALUE = 300, 4000  # characters: a whole command may be kept in one
+MAX_PUT = 100  # variables put into one line
+MAX_BLOCK = 60  # lines of one array or quoted text
+NOTHING: Mapping[str, str] = MappingProxyType({})
+Sourcing = Callable[[str, Sequence[str], Mapping[str, str]], Mapping[str, str]]
+"""What a script leaves set that is read into another: asked by its name, the words that it is handed, and what is set before."""
+
+_VARIABLE = regex(
+    r"^\s*(?:export\s+|local\s+|ENV\s+|(?:declare|readonly|typeset)\s+(?:-\w+\s+)?)?([A-Za-z_]\w*)\s?[:?+]?=\s?(\"(?:[^\"\\]|\\.)*\"|'[^']*'|\$\(\([^;#]{1,200}\)\)|[^\s;#(]*)\s*(?:;|#.*)?$"
+)
+# `: ${BATCH_SIZE:=16}` sets what nobody has set.
+_FALLBACK = regex(r"^\s*:\s+\"?\$\{([A-Za-z_]\w*):?[=-](\"[^\"]*\"|'[^']*'|[^}]*)\}\"?\s*(?:#.*)?$")
+_SETS = r"(?:(?:export|declare|local|readonly|typeset)\s+(?:-\w+\s+)?)?"  # a list of words, which may go on in the next line
+_OPEN = regex(rf"^{_SETS}[A-Za-z_]\w*\+?=(?:\((?:[^()]|\$\([^()]*\))*|\"(?:[^\"\\]|\\.)*|'[^']*)$")
+_LIST = regex(rf"\s*{_SETS}[A-Za-z_]\w*\+?=\(")
+_ARRAY = regex(rf"^\s*{_SETS}([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
+_ADDS = regex(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
+_TARGET = regex(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
+_ITEM = regex(r"\$\{(\w+)\[(\d{1,2})\]\}")
+_PUT = regex(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
+_POSITION = regex(
+    r"\$\{?(\d|OPTARG)(?:#[^}]{0,20})?\}?"
+)  # what the caller gives: where nobody does, the script's own fallback stands
+# `(env) user@host:~/project$ `, `(env)[project]$ `: what a terminal shows before a command.
+_PROMPT = regex(
+    r"^(?:\([\w.-]{1,30}\)\s?(?:\[[^\]\n]{1,40}\])?\s?[\w.@:~/-]{0,60}|[\w.-]{1,30}@[\w.-]{1,40}:[\w~/.-]{0,60})[$#]\s+(?=\S)"
+)
+_IN_NOTEBOOK = regex(r"(?:[ \t]+pass  |[\w, ]+ = None  )?#(?:!|%(?=run))(.*)")
+_SHELL = regex(r"(?:/bin/)?(?:ba|z)?sh\s+-c\s+\"([^\"]+)\"")
+_PIPED = regex(r"(\$\([\w./-]+)[^()|`]{0,200}(?:\|[^()|`]{1,200})+\)")
+_BETWEEN_COMMANDS = regex(
+    r"&&|\|\||;|(?<=\s&)(?=\s+\S)|(?<!\|)(?:(?<=\s)\|(?!\|)|\|(?=\s|tee\b))"
+)  # not in "task|shots"; an "&" stays with what it sends behind
+_CONTROL = regex(r"^(?:do|then|else)\s+")
+
+
+@record(frozen=True, slots=True)
+class CommandLine:
+    """One joined line: its text and number, the shell variables known there, its heading or Makefile target, and the folder gone to."""
+
+    text: str
+    line: int
+    variables: Mapping[str, str]
+    section: str = ""
+    folder: str = ""
+
+
+def command_lines(
+    source: Source, given: Mapping[str, str] = NOTHING, folder: str = "", sourcing: Sourcing | None = None
+) -> Iterator[CommandLine]:
+    """Yield what a file starts, in its order. ``given`` are variables and parameters that its caller sets, ``folder`` is where it is started."""
+    if source.form is Form.MARKDOWN:
+        raw = with_lost_marks(shown_lines(source))
+    elif source.form is Form.DOCKERFILE:
+        raw = _started_by_image(source)
+    elif source.form is Form.YAML:
+        raw = _of_task(source)
+    elif source.form is Form.NOTEBOOK:
+        # The text is the cells' code, whose lines are not the file's: the whole file is the place.
+        raw = ((0, found[1], "") for _, line in _numbered(source) if (found := _IN_NOTEBOOK.match(line)))
+    elif is_makefile(source):
+        raw = _of_makefile(source)
+    else:
+        raw = with_kept_texts(with_taken_branches(_numbered(source), given))
+    is_each_alone = source.form is Form.NOTEBOOK or is_makefile(source)
+    yield from _joined(raw, given, folder, sourcing, is_each_alone=is_each_alone)
+
+
+def variables_left(source: Source, given: Mapping[str, str], sourcing: Sourcing | None) -> Mapping[str, str]:
+    """Return what is set at a script's end."""
+    raw = itertools.chain(with_kept_texts(with_taken_branches(_numbered(source), given)), ((0, "", ""), (0, ":", "")))
+    left = given
+    for line in _joined(raw, given, "", sourcing, is_each_alone=False):
+        left = line.variables
+    return left
+
+
+def is_makefile(source: Source) -> bool:
+    """Whether the file is a list of targets with commands: a Makefile or a justfile."""
+    return source.name in {"makefile", "justfile"} or source.name.endswith(".mk")
+
+
+def substitute(text: str, variables: Mapping[str, str]) -> str:
+    """Put known shell variables into the text, and sums; ``${X:-fallback}`` gives its fallback, unknown ones stay as they are."""
+    text = computed(text[:MAX_LINE], variables)
+    text = regex(r"\$\{(\w+):?[-=]\"?([^}\"]{0,300})\"?\}").sub(
+        lambda m: variables.get(m[1]) or m[2], text[:MAX_LINE], count=MAX_PUT
+    )
+    text = regex(r"\"?\$\{(\w+)\[[@*]\]\}\"?").sub(lambda m: variables.get(m[1], ""), text, count=MAX_PUT)[:MAX_LINE]
+    if "[" in text:
+        text = _ITEM.sub(lambda m: _item(variables.get(m[1], ""), int(m[2])) or m[0], text, count=MAX_PUT)[:MAX_LINE]
+    text = _PUT.sub(lambda m: variables.get(m[1] or m[2] or m[3], m[0]), text, count=MAX_PUT)[:MAX_LINE]
+    return with_handed(text, variables)[:MAX_LINE]
+
+
+def _item(words: str, place: int) -> str:
+    """Return a list's word at a place, from 0; empty where it has none there."""
+    return next(itertools.islice(words.split(), place, None), "").strip("\"'")
+
+
+def _numbered(source: Source) -> Iterator[tuple[int, str]]:
+    return enumerate(source.text.split("\n"), 1)
+
+
+def _joined(
+    raw: Iterator[tuple[int, str, str]],
+    given: Mapping[str, str],
+    outer: str,
+    sourcing: Sourcing | None,
+    *,
+    is_each_alone: bool,
+) -> Iterator[CommandLine]:
+    """Yield lines with their continuations put together, their variables and folder kept; ``is_each_alone``: no line moves the next."""
+    variables, told = given, told_variables(given)
+    pending, start, folder, place = "", 0, outer, ""
+    # What is still open where the file ends ends there, too: a last line may end with a backslash.
+    for number, line, section in itertools.chain(raw, ((0, "", ""),)):
+        if not pending:
+            start = number
+            if line.lstrip().startswith("#"):
+                continue  # a remark goes no further, though it may end with a backslash
+        if pending and not _LIST.match(pending) and line.lstrip().startswith("# "):
+            continue  # a remark between a command's options: a shell would stop there, who wrote it did not mean that
+        # In a list over several lines a remark ends with its line; the words behind it would be lost.
+        said = without_comment(line) if _LIST.match(pending or line) else line
+        pending = f"{pending} {said.strip()}".strip()
+        is_open = number - start < MAX_BLOCK and (bool(_OPEN.match(pending)) or is_open_text(pending))
+        if is_open or line.rstrip().endswith("\\"):
+            pending = pending.rstrip("\\ ")[:MAX_LINE]
+            continue
+        joined, pending = pending.lstrip("$>@! ") if pending.startswith(("$ ", ">", "@", "!", "%")) else pending, ""
+        joined = counted(one_value(_PROMPT.sub("", joined)), variables)
+        if found := _VARIABLE.match(joined) or _ARRAY.match(joined) or _FALLBACK.match(joined):
+            # What the caller sets stands where the script only has a fallback for it (`N=${N:-8}`, `N ?= 8`).
+            is_fallback = found[1] in given and (found[1] in found[2] or "?=" in joined or joined[0] == ":")
+            # What is empty is set later, by the script's own options: it stays a name.
+            position = _POSITION.fullmatch(found[2].strip("\"'"))
+            is_open = position is not None and position[1] not in given
+            is_said = is_fallback or found[1] in told
+            if found[2].strip("\"'") and not is_open and not is_said and len(variables) < MAX_VARIABLES:
+                before = f"{variables.get(found[1], '')} " if _ADDS.match(joined) else ""
+                put = before + substitute(found[2].strip("\"'").replace('\\"', '"'), variables).strip()
+                variables = {**variables, found[1]: put.strip()[:MAX_VALUE]}
+            continue
+        inner = _SHELL.fullmatch(joined)
+        whole = _PIPED.sub(r"\1)", inner[1] if inner else joined)  # a pipe in what is asked for parts no commands
+        # Nobody who went out of the tree is told to come back: the next block of a document does.
+        if is_each_alone or section != place or (folder.startswith("..") and not whole):
+            folder, place = outer, section
+        for part in _parts(whole, variables):
+            variables = _set_in_front(whole, part, variables, given)
+            if sourcing is not None and (read := sourced(part)) is not None:
+                variables = {**variables, **sourcing(substitute(read[0], variables), read[1], variables)}
+            yield CommandLine(part, start, variables, section, folder)
+            folder = moved(folder, substitute(part, variables) if "$" in part else part)
+        folder = outer if whole.startswith("(") else folder
+
+
+def _set_in_front(line: str, part: str, variables: Mapping[str, str], given: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what is known behind the first part of a line: ``NUM_GPUS=8; torchrun --nproc_per_node=$NUM_GPUS train.py``."""
+    found = _VARIABLE.match(part) if line.startswith(part) else None
+    if found is None or found[1] in given or not found[2] or len(variables) >= MAX_VARIABLES:
+        return variables
+    return {**variables, found[1]: substitute(found[2].strip("\"'"), variables)[:MAX_VALUE]}
+
+
+def _parts(text: str, variables: Mapping[str, str]) -> Iterator[str]:
+    """Yield the commands of a line, what ``eval`` is handed as the commands that its words are together."""
+    for each in _BETWEEN_COMMANDS.split(text):
+        part = _CONTROL.sub("", each.strip())
+        if part.startswith("eval ") and "$" in part:
+            yield from evaluated(part[5:], lambda words: substitute(words, variables))
+        elif part:
+            yield part
+
+
+def _started_by_image(source: Source) -> Iterator[tuple[int, str, str]]:
+    """Yield what an image starts: the last ENTRYPOINT with the last CMD behind it. RUN builds, it starts nothing."""
+    said: dict[str, tuple[int, str]] = {}
+    image: tuple[int, str] | None = None
+    arguments: dict[str, str] = {}
+    for number, line in _numbered(source):
+        if found := regex(r"\s*(CMD|ENTRYPOINT)\s+(.{1,2000})", re.IGNORECASE).match(line):
+            said[found[1].upper()] = (number, _exec_form(found[2]))
+        elif found := regex(r"\s*FROM\s+(?:--\S+\s+)?(\S+)", re.IGNORECASE).match(line):
+            said = {}
+            image = number, substitute(found[1], arguments)
+        elif found := regex(r"\s*(?:ENV|ARG)\s+([A-Za-z_]\w*)[= ]\s*\"?([^\"\s\\]+)").match(line):
+            arguments[found[1]] = found[2]
+            yield number, f"{found[1]}={found[2]}", ""
+    if image is not None and "ENTRYPOINT" not in said and (entry := entry_point(image[1])):
+        said["ENTRYPOINT"] = image[0], " ".join(entry)
+    words = [said[name][1] for name in ("ENTRYPOINT", "CMD") if name in said]
+    if words:
+        given = (f"{name}={value}" for name, value in arguments.items())
+        yield min(place for place, _ in said.values()), with_variables(given, " ".join(words)), ""
+
+
+def _exec_form(text: str) -> str:
+    try:
+        words = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(words, list):
+        return text
+    is_shell = words[:1] in (["bash"], ["sh"], ["/bin/bash"], ["/bin/sh"]) and len(words) == 3
+    return str(words[2]) if is_shell else " ".join(str(word) for word in words)
+
+
+def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
+    """Yield what a task file starts: SkyPilot's ``run`` block, a container's ``command`` with its ``args``."""
+    if regex(r"^run:", re.MULTILINE).search(source.text) and regex(r"^(?:resources|setup):", re.MULTILINE).search(
+        source.text
+    ):
+        is_run = False
+        for number, line in _numbered(source):
+            if regex(r"[A-Za-z_]").match(line):
+                is_run = line.startswith("run:")
+            elif found := regex(r"\s+([A-Z][A-Z0-9_]*):\s*(\S.*)$").match(line):
+                yield number, f"{found[1]}={found[2].strip()}", ""  # the task's `envs`
+                continue
+            if is_run:
+                yield number, regex(r"^run:\s*[|>]?[-+]?\s*").sub("", line), ""
+        return
+    kinds = (
+        (source.name in PIPELINES, stage_lines),
+        (is_spacy_project(source), project_lines),
+        (is_hosted(source), hosted_lines),
+        (is_azure_job(source.text), azure_lines),
+        (is_determined(source.text), determined_lines),
+        (is_mosaic_job(source.text), mosaic_lines),
+    )
+    if (lines := next((read for is_one, read in kinds if is_one), None)) is not None:
+        yield from lines(source)
+        return
+    if regex(r"^(?:services|kind|spec):", re.MULTILINE).search(source.text):
+        yield from container_lines(source, lambda text: substitute(text, NOTHING))
+
+
+def _of_makefile(source: Source) -> Iterator[tuple[int, str, str]]:
+    target = ""
+    for number, line in _numbered(source):
+        if line[:1] in {"\t", " "} and target:
+            yield number, line.replace("$$", "$").lstrip().lstrip("@-"), target
+        elif found := _TARGET.match(line):
+            target = found[1]
+            yield number, "", target
+        else:
+            yield number, line, ""

@@ -1,0 +1,24 @@
+"""Programs behind the verbs of a command that only hands on: ``{"sft": "lab.cli.sft", "infer": "lab.cli.infer"}``, of which it starts one.
+
+Such a command imports nothing of what it starts: the module is found by the name in its table, or run as a process of its own.
+"""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.commands.launch_commands import LaunchCommand
+from gpu_lol_action.analysis.files.checkout import Checkout, Source
+from gpu_lol_action.analysis.programs.import_graph import module_source
+from gpu_lol_action.domain.patterns import regex
+
+_ROW = regex(r"[\"']([a-z][\w-]{0,30})[\"']\s{0,3}:\s{0,3}[\"']([A-Za-z_]\w{0,40}(?:\.\w{1,60}){1,6})[\"']")
+LEAST_VERBS = 2
+
+
+def behind_verb(checkout: Checkout, program: Source, command: LaunchCommand) -> Source | None:
+    """Return the module of the checkout that a program's table has under the verb of a command; None without such a table."""
+    verb = command.words[1] if command.tool == "python" and len(command.words) > 1 else ""
+    if not verb or not (program.mentions(f'"{verb}"') or program.mentions(f"'{verb}'")):
+        return None
+    table = dict(_ROW.findall(program.text))
+    found = {name: source for name, module in table.items() if (source := module_source(checkout, module)) is not None}
+    return found.get(verb) if len(found) >= LEAST_VERBS else None

@@ -1,0 +1,72 @@
+"""What a script of the checkout leaves set in the shell that reads it: ``source base_args.sh``, ``. ./env.sh``.
+
+Its own fallbacks (``N=${N:-8}``) and branches see what is set before, as they would in that shell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from gpu_lol_action.analysis.command_lines.shell_defaults import handed_places
+from gpu_lol_action.analysis.commands.launch_lines import Sourcing, variables_left
+from gpu_lol_action.analysis.commands.program_configs import plain_path
+from gpu_lol_action.analysis.files.checkout import Checkout, Source
+from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.formats.paths import Form
+from gpu_lol_action.domain.patterns import regex
+
+MAX_TEXT = 32 * 1024  # characters of a script that others read
+MAX_READINGS = 100  # of one checkout: each with other variables before it
+MAX_PER_SCRIPT = 10
+MAX_NESTED = 2
+MAX_KEY = 4000
+# Up to the last sign of what tells where the script lies: `"$(dirname "$0")/env.sh"`, `${ROOT}/scripts/env.sh`.
+_TAIL = regex(r"(?:^|[\s\"')}]|\$\w{1,60}/)/?((?:\.{0,2}/){0,20}[\w-][\w./-]{0,200})[\"']?$")
+
+
+def sourcing(checkout: Checkout, source: Source, nested: int = 0) -> Sourcing:
+    """Return what answers, for this script, what another one leaves set that it reads with these variables set before."""
+
+    def left(name: str, words: Iterable[str], variables: Mapping[str, str]) -> Mapping[str, str]:
+        script = _found(checkout, source, name)
+        if script is None or script is source or len(script.text) > MAX_TEXT or nested >= MAX_NESTED:
+            return {}
+        given = {**variables, **handed_places(list(words)[:20])}
+        known = tuple(sorted((name, value) for name, value in given.items() if name in script.text))
+        if sum(len(value) for _, value in known) > MAX_KEY:
+            known = ()
+        return dict(_left(checkout, script.path, known, nested))
+
+    return left
+
+
+def _found(checkout: Checkout, source: Source, name: str) -> Source | None:
+    """Return the script that is meant: beside the one that reads it, at that path, or, with its folder named, where a path ends so."""
+    tail = _TAIL.search(name.strip()[:400])
+    if tail is None:
+        return None
+    beside = checkout.find(plain_path(f"{source.folder}/{tail[1]}"))
+    found = beside or checkout.find(plain_path(tail[1]))
+    if found is None and "/" in (named := plain_path(tail[1])):
+        found = checkout.find_named(named)
+        found = found if found is not None and found.path.endswith("/".join(named.split("/")[-2:])) else None
+    return found if found is not None and found.form is Form.SHELL else None
+
+
+@remembered
+def _left(
+    checkout: Checkout, path: str, given: tuple[tuple[str, str], ...], nested: int
+) -> tuple[tuple[str, str], ...]:
+    script, budget = checkout.find(path), _budget(checkout)
+    if script is None or not budget:
+        return ()
+    budget.pop()
+    before = dict(given)
+    after = variables_left(script, before, sourcing(checkout, script, nested + 1))
+    return tuple((name, value) for name, value in after.items() if not name.isdigit() and before.get(name) != value)
+
+
+@remembered
+def _budget(checkout: Checkout) -> list[None]:
+    """Return what is used up by one with each reading."""
+    return [None] * min(MAX_READINGS, MAX_PER_SCRIPT * len(checkout.of(Form.SHELL)))

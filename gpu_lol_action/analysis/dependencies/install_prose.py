@@ -1,0 +1,59 @@
+"""What a document says around its installation commands: what it strikes out, calls optional, or lists as versions without a command."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.package_lists.glued_names import is_published
+from gpu_lol_action.domain.patterns import regex
+
+# What introduces a command that a reader may leave out.
+_OPTIONAL = regex(
+    r"\s{0,12}(?:(?:[-*+]|\d{1,2}[.)])\s{1,4})?[\[(_*]{0,3}optional(?:ly)?\b(?!\s+dependenc)(?!.*(?:recommend|require|necess|need|environment|conda|venv|virtual))",
+    re.IGNORECASE,
+)
+# A way out for those whom something failed: nobody else takes it.
+_REPAIRS = regex(
+    r"\s{0,12}(?:(?:[-*+]|\d{1,2}[.)])\s{1,4})?[*_]{0,3}(?:in case (?:something|anything|it|of)\b|if (?:something|anything|it|this|that) "
+    r"(?:goes wrong|fails?|does(?:n't| not) work)|if you (?:encounter|run into|get|face|meet|have) (?:any |an? |the |some )?"
+    r"(?:\w{1,20} )?(?:issues?|errors?|problems?|trouble))",
+    re.IGNORECASE,
+)
+_STRUCK = regex(r"~~[^~\n]{1,300}~~")
+_OF_REQUIREMENTS = regex(r"require|dependenc|environment|prerequisite|set[- ]?up|install", re.IGNORECASE)
+# `- torch==2.6.0`, `* PyTorch >= 1.5`
+_LISTED = regex(r"\s{0,8}[-*+]\s{1,4}[`*_]{0,3}([A-Za-z][\w.-]{0,40})\s?(==|>=)\s?(\d[\w.]{0,20})[`*_]{0,3}\s{0,4}$")
+# "Python packages you might not have: `cython`, `easydict`"
+_LACKED = regex(
+    r"(?:^[\s#>*_-]{0,8}|\b(?:python|pip|pypi|following|these|some|other|additional|extra|required|necessary)\s)packages?\s(?:that\s|which\s)?"
+    r"(?:you\s)?(?:might|may)\s(?:be\s)?(?:not\s(?:already\s|yet\s)?have(?:\s(?:installed|yet|already)){0,2}|miss(?:ing)?)[*_]{0,3}\s{0,4}:\s{0,4}(.{3,300})",
+    re.IGNORECASE,
+)
+# Who speaks of one system means its packages, or what only it lacks.
+_OF_A_SYSTEM = regex(r"\b(?:apt|brew|conda|debian|fedora|linux|mac(?:os)?|system|ubuntu|windows|wsl)\b", re.IGNORECASE)
+_NAME = regex(r"`?([A-Za-z][\w-]{0,40}(?:\s?[<>=]=\s?\d[\w.]{0,20})?)`?(?=\s{0,4}(?:[,.]|and\b|$))")
+
+
+def is_introduced_as_optional(line: str) -> bool:
+    """Whether a line introduces what a reader may leave out, or takes only where something failed."""
+    return _OPTIONAL.match(line[:400]) is not None or _REPAIRS.match(line[:400]) is not None
+
+
+def listed_versions(line: str, heading: str) -> str:
+    """Return the requirements that an item of a list of them is, or a sentence that names packages which a reader may lack, where packages have these names; else an empty text."""
+    lacked = _LACKED.search(line[:500]) if "ackages" in line[:200] else None
+    if lacked is not None and _OF_A_SYSTEM.search(line[: lacked.start(1)]) is None:
+        names = (name.replace(" ", "") for name in _NAME.findall(lacked[1]))
+        return " ".join(name for name in names if is_published(regex(r"[\w-]+").findall(name)[0]))
+    found = _LISTED.match(line[:200]) if _OF_REQUIREMENTS.search(heading) is not None else None
+    return f"{found[1]}{found[2]}{found[3]}" if found is not None and is_published(found[1]) else ""
+
+
+def without_struck(text: str) -> str:
+    """Return a document without what is struck out, line by line as it was."""
+    kept, at = [], 0
+    while (start := text.find("<del>", at)) >= 0 and (end := text.find("</del>", start)) >= 0:
+        kept += [text[at:start], "\n" * text.count("\n", start, end)]
+        at = end
+    whole = "".join([*kept, text[at:]])
+    return _STRUCK.sub("", whole) if "~~" in whole else whole

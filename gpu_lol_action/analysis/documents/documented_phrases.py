@@ -1,0 +1,242 @@
+"""Phrases in which documentation states hardware: a card, a number of GPUs, and what they are for."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator
+from dataclasses import field
+
+from gpu_lol_action.analysis.formats.cloud_instances import instance_in
+from gpu_lol_action.analysis.formats.required_architectures import required_card
+from gpu_lol_action.domain.gpus import find_accelerator
+from gpu_lol_action.domain.named_cards import find_named_card
+from gpu_lol_action.domain.patterns import may_match, regex
+from gpu_lol_action.domain.records import record
+
+_SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|G)"
+_CARD = (r"(?:NVIDIA[\s-]+)?(?:(?:Kepler|Maxwell|Pascal|Volta|Turing|Ampere|Hopper|Blackwell)\s+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|A6000|RTX[\s-]?A6000|A5000|A40|"
+         r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX[\s-]?8000|RTX[\s-]?6000(?=[\s(-]{0,3}24\s?GB)|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080\s?Ti|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|"
+         r"(?:GTX\s?)?Titan\s?(?:RTX|Xp|X|V|Black)|G[HB]200|GTX[\s-]?(?:9[78]0|10[678]0|1660)(?:\s?Ti)?|RTX[\s-]?20[678]0(?:\s?SUPER)?|(?<=Quadro )RTX[\s-]?[456]000|K40|M40|M60|GV100|(?<=Quadro )P[56]000|P6000)")  # fmt: skip
+_CARD_SIZE = r"(?:(?:[\s(-]{0,3}|,\s(?=\d{2,3}\s?GB\sGPU))(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:(?:GPUs?|graphics\s+cards?|cards?)(?:\s+with|,?\s+each\s+(?:with|having))\s+\*{0,2}|with\s+(?=\d{2,3}\s?GB\s+(?:of\s+)?(?:memory|VRAM)))?(\d{2,3})\s?GB?\b)?"
+_MEDIA = r"\.(?:gif|png|jpe?g|svg|webp|mp4|mov|avi|wav|mp3|pdf)\b"  # the fourth picture of a README is `t4.gif`
+_NUMBER = r"\d{1,3}|one|two|three|four|five|six|seven|eight|ten|sixteen|single|dual|pair\s+of"
+# "1~2 V100", "one to four GPUs": of a range the smaller number is what a run needs.
+_UP_TO = r"(?:\s?[~\uff5e]\s?|[-–—]|\s(?:to|or)\s|\s?[至到或]\s?)"
+_COUNTED = regex(
+    rf"(?<![A-Za-z0-9_.])((?:{_NUMBER}|a)(?:{_UP_TO}(?:{_NUMBER}))?)\s?(?:[x×*张块卡]\s?|\s|,\s(?=\d{{2,3}}\s?GB\s))(?:GPUs?\s)?(?:(?:NVIDIA\s)?(\d{{2,3}})[\s-]?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
+    re.IGNORECASE,
+)
+_COUNTED_BEHIND = regex(
+    rf"\b{_CARD}{_CARD_SIZE}\)?\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))", re.IGNORECASE
+)
+_BARE = regex(
+    rf"(?:(?<![\w.])(\d{{2,3}})[\s-]?GB?[\s-]+)?\b{_CARD}{_CARD_SIZE}(?:(?<=0)s)?\b(?!\w|{_MEDIA})", re.IGNORECASE
+)
+NAMED_BEFORE = regex(rf"{_CARD}(?:[\s-]?(?:SXM\d?|PCIe))?[\s-]*$", re.IGNORECASE)
+"""A card's name right before something else."""
+_GPUS = regex(
+    rf"(?<![\w.])(?<![a-z]-)((?:{_NUMBER})(?:{_UP_TO}(?:{_NUMBER}))?)(?:\s?[x×]\s?\d{{2,3}}\s?GB|\s\d{{2,3}}\s?GB?(?=\sGPU))?(?:\s?[x×]\s?|\s+(?:(?-i:[A-Z](?!i?B\b))\w+\s+)?|-?)GPUs?\b(?:[^.\n]{{0,12}}?{_SIZE})?",
+    re.IGNORECASE,
+)
+_NODES = regex(r"\s*(?:GPU\s+)?(?:nodes|machines|servers)\b(?:\s*\(\s*(?:with\s+)?(\d{1,4})\s+GPUs?)?", re.IGNORECASE)
+# "GPU memory: 3 × 80 GB", "fits on 4x24GB cards", "(2x48GB @ ~29GiB/GPU)", "8x80GB uses ~78GiB/gpu"
+_GPUS_OF_SIZE = regex(
+    rf"\b(?:VRAM|GPU[- ]memory|显存|GPUs?(?=\s?[:\uff1a]))[^.\n\d]{{0,20}}?(\d{{1,2}})\s?[x×*]\s?{_SIZE}\b"
+    r"|(?<![\w.])(\d{1,2})\s?[x×]\s?(?:16|24|32|40|48|64|80|96|141|180|192)\s?G(?:i?B)?\b"
+    r"(?!\s?(?:files?|RAM|DDR\w*|disks?|SSDs?))(?=\s?@|\s+uses\b|[^.\n]{0,40}\b(?:GPUs?|VRAM|cards?)\b)",
+    re.IGNORECASE,
+)
+# "8卡", "单卡训练", "4张显卡", "两块GPU"
+_IN_CHINESE = r"(?:\d{1,2}|[一单双两四八])"
+_GPUS_IN_CHINESE = regex(
+    rf"(?<![A-Za-z0-9_.第每另同])({_IN_CHINESE}(?:{_UP_TO}{_IN_CHINESE})?)\s?(?:[张块]\s?(?:显卡|GPU)|卡(?!片))"
+)
+_RANGE = regex(rf"({_NUMBER}|{_IN_CHINESE}){_UP_TO}({_NUMBER}|{_IN_CHINESE})", re.IGNORECASE)
+_WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "dual": 2, "pair of": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+          "ten": 10, "sixteen": 16, "一": 1, "单": 1, "双": 2, "两": 2, "四": 4, "八": 8}  # fmt: skip
+_USED = regex(
+    r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|our\s+hardware|tested|recommend\w*|requir\w*|need\w*|"
+    r"run(?:s|ning)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|perform\w*|batch|benchmark(?:s|ed)?\s+on)\b",
+    re.IGNORECASE,
+)
+# "was tested on a machine with an A100", "for results in the paper we use 3090 GPUs": the card that the authors had.
+_HAD = regex(
+    r"\b(?:trained|tested|conducted|performed|fine-?tuned|experiments)\b[^.;]*$|\bwe\s+used?\b[^.;,]{0,40}$",
+    re.IGNORECASE,
+)
+CHARACTERS_BEFORE = 200
+_MAY_NAME = regex(r"\d|titan", re.IGNORECASE)
+# "a beefy GPU (RTX 3090 or higher)": the least that its author would take. A newer one is asked for of its generation.
+_LEAST_CARD = regex(
+    rf"\b{_CARD}s?(?:\s\d{{2,3}}\s?GB)?(?:\s(?:GPUs?|cards?))?\s(?:or|and)\s(?:higher|better|above|larger|bigger|more powerful)\b",
+    re.IGNORECASE,
+)
+_ANY_CARD = regex(rf"(?<![/_-])\b{_CARD}", re.IGNORECASE)
+_MEASURES = regex(
+    r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:-?ups?)?\b|faster|profiling|TensorRT|ONNX)",
+    re.IGNORECASE,
+)
+_TRAINING = regex(
+    r"\b(?:pre-?train\w*|(?:re)?train\w*|fine-?tun\w*|finetun\w*|reproduc\w*|SFT|DPO|GRPO|QLoRA|LoRA|dreambooth)\b|训练|微调",
+    re.IGNORECASE,
+)
+_INFERENCE = regex(
+    r"\b(?:infer\w*|generat\w*|server (?:requires|needs|takes)|sampl(?!\w{1,4} (?:lengths?|sizes?|rates?|data|code)\b)\w*|demo|serv(?:e|ing)|model[ _-]worker|chat|deploy\w*|predict\w*|text-to-\w+|transcri\w+)\b|推理|部署",
+    re.IGNORECASE,
+)
+_QUANTIZED = regex(
+    r"\bquanti[sz]\w*|\bint-?[48]\b|\b[48][- ]?bits?\b|\bQ[48]_\w+|\bGPTQ\b|\bAWQ\b|\bGGUF\b|\bNF4\b|量化",
+    re.IGNORECASE,
+)
+
+
+# Where a link leads says nothing of hardware: line four of a file (``train.json#L4``) is no card.
+_ADDRESS = regex(r"(?<=\])\([^()\s]{1,1000}\)|https?://[^\s()<>\"'\]]{1,1000}")
+# A number, a word or a card alone: what a command or an option says between such marks has more signs in it.
+_MARKED = regex(r"(`|\*\*)([\w -]{1,40})\1(?![\w`*])")
+
+_NOT_QUANTIZED = regex(
+    r"\b(?:without|no|not|n't)\b(?:\s+\w+){0,2}\s+quanti[sz]\w*|(?:无|不|未|非|没有)(?:经过?)?量化", re.IGNORECASE
+)
+
+
+@record(frozen=True, slots=True)
+class CardPhrase:
+    """A card that a sentence names. ``count`` None: no number stands with it; ``is_run``: it is said to have run this; ``is_demanded``: it is asked for.
+
+    ``is_had``: it is the card that the authors had, whether or not they say how many.
+    """
+
+    card: str
+    count: int | None
+    is_sized: bool
+    is_run: bool
+    is_demanded: bool = False
+    is_had: bool = field(default=False, compare=False)
+
+
+# "8x A100/H100 GPUs": what an H100 may take the place of has 80 GB as well.
+_LIKE_AN_H100 = regex(
+    r"\bA100s?(?=\s?(?:/|or|and)\s?(?:NVIDIA\s)?H[18]00s?\b(?![^.\n]{0,30}\b40\s?GB?\b))", re.IGNORECASE
+)
+
+
+def is_quantized(text: str) -> bool:
+    """Whether a sentence speaks of quantized weights."""
+    return bool(_QUANTIZED.search(text)) and not _NOT_QUANTIZED.search(text)
+
+
+@functools.lru_cache(maxsize=256)  # a heading is asked about for each line below it
+def purpose(text: str) -> str:
+    """Return ``training`` or ``inference`` where a sentence or heading speaks of one of them only, else an empty text."""
+    trains, infers = _TRAINING.search(text), _INFERENCE.search(text)
+    if trains and not infers:
+        return "training"
+    return "inference" if infers and not trains else ""
+
+
+def may_name(line: str) -> bool:
+    """Whether a line may name a card, a type of machine, or an amount: all have a number, but for the Titans."""
+    return _MAY_NAME.search(line) is not None
+
+
+def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
+    """Yield the cards that a sentence names: those with a number, else the first one, or that of the architecture which it requires."""
+    if (least := required_card(line, heading)) is not None:
+        yield CardPhrase(least, None, is_sized=True, is_run=True, is_demanded=True, is_had=True)
+        return
+    if not may_name(line):
+        return
+    line = _without_addresses(line)
+    is_named = may_match(_ANY_CARD, line)
+    if not is_named and instance_in(line) is None:
+        return
+    line = _LIKE_AN_H100.sub(r"\g<0> 80GB", line)
+    is_run = bool(_USED.search(line)) and not _MEASURES.search(line)
+    is_least = is_named and is_run and _LEAST_CARD.search(line) is not None
+    is_demanded = is_least or (
+        is_run and bool(regex(r"\b(?:requir|need|at least|minimum)\w*", re.IGNORECASE).search(line))
+    )
+    is_had = is_least or (is_named and is_run and _is_had(line))
+    counted = False
+    before = [
+        (match[3], match[4] or match[2], _per_machine(match[1], line[match.end() :]))
+        for match in _COUNTED.finditer(line)
+    ]
+    behind = [(match[1], match[2], match[3]) for match in _COUNTED_BEHIND.finditer(line)]
+    for name, size, number in before or behind:
+        card, count = find_card(name, size), count_of(number)
+        if card is not None and count is not None:
+            counted = True
+            yield CardPhrase(card, None if number.lower() == "a" else count, bool(size), is_run, is_demanded, is_had)
+    if counted:
+        return
+    bare = _BARE.search(line)
+    size = (bare[3] or bare[1]) if bare else None
+    card = find_card(bare[2], size) if bare else None
+    if card is not None:
+        yield CardPhrase(card, None, bool(size), is_run, is_demanded, is_had)
+    elif (instance := instance_in(line)) is not None:
+        yield CardPhrase(instance[1], instance[2], True, is_run, is_demanded, is_had)
+
+
+def _without_addresses(line: str) -> str:
+    """Return a line without what its links lead to, and without the marks around a number (``on `4` GPUs``, ``**8** A100``)."""
+    line = _ADDRESS.sub(" ", line) if "](" in line or "://" in line else line
+    return _MARKED.sub(r"\g<2>", line) if "`" in line or "**" in line else line
+
+
+def _is_had(line: str) -> bool:
+    """Whether words such as "tested on" stand before a card, in its sentence."""
+    starts = (found.start() for found in _ANY_CARD.finditer(line))
+    return any(_HAD.search(line[max(0, start - CHARACTERS_BEFORE) : start]) for start in starts)
+
+
+def _per_machine(number: str, behind: str) -> str:
+    """Return a count of cards as it stands; of "4 A100 nodes (32 GPUs)", whose number counts machines, the cards of each."""
+    of_machines = _NODES.match(behind)
+    if of_machines is None:
+        return number
+    nodes, cards = count_of(number) or 0, int(of_machines[1] or 0)
+    return str(cards // nodes) if nodes and cards and cards % nodes == 0 else "a"
+
+
+def gpu_number(line: str) -> int | None:
+    """Return the number of GPUs that a sentence names without a card."""
+    line = _without_addresses(line)
+    plain = _GPUS.search(line) or _GPUS_IN_CHINESE.search(line)
+    return count_of(plain[1]) if plain else None
+
+
+def gpus_of_size(line: str) -> int | None:
+    """Return the number of cards by which a sentence multiplies the memory of one (``GPU memory: 3 × 80 GB``)."""
+    found = _GPUS_OF_SIZE.search(line)
+    return count_of(found[1] or found[found.re.groups]) if found else None
+
+
+def count_of(word: str | None) -> int | None:
+    """Return a number from 1 to 64 written as digits or as a word; of a range the smaller one."""
+    if not word:
+        return None
+    if (ends := _RANGE.fullmatch(word)) is not None:
+        return min((number for end in ends.groups() if (number := count_of(end))), default=None)
+    number = _WORDS.get(" ".join(word.lower().split())) or (int(word) if word.isdigit() else 0)
+    return number if 1 <= number <= 64 else None
+
+
+def find_card(name: str, size: str | None) -> str | None:
+    """Return the table's name of a card; A100 without a size stays the one with 40 GB, an A800 was made with 80 GB for servers."""
+    bare = regex(r"[\s-]+").sub(" ", name.strip().upper())
+    size = size or ("80" if bare == "A800" else None)
+    bare = regex(r"^([AH])800$").sub(r"\g<1>100", bare)
+    found = find_accelerator(f"{bare}-{size}GB") if size else None
+    found = found or find_accelerator(bare) or find_accelerator(f"RTX{bare}") or find_accelerator(bare.replace(" ", ""))
+    return found.name if found else find_named_card(bare)
+
+
+def named_as(value: str) -> re.Pattern[str]:
+    """Return how a stated number or card stands in a text: ``A100-80GB`` as ``A100``, ``RTX2080Ti`` as ``2080``."""
+    card = regex(r"(?:RTX|GTX-?|TITAN-?)?([A-Z]{0,2})(\d{0,4}(?:\.\d{1,6})?)").match(value)
+    letters, digits = (card[1], card[2]) if card is not None else ("", "")
+    return re.compile(rf"(?<![\w.]){letters}[\s-]?{re.escape(digits)}(?![\d])" if digits else "TITAN", re.IGNORECASE)

@@ -1,0 +1,1 @@
+"""Decide how many GPUs a run takes."""

@@ -1,0 +1,1 @@
+"""Decide how much memory a card must offer."""

@@ -1,0 +1,1 @@
+"""Decide which models a run loads, how large they are and how wide their weights lie."""

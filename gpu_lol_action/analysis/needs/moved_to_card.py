@@ -1,0 +1,104 @@
+"""Code that puts something on a card, though nothing that it imports is known to compute on one.
+
+Collections have libraries of their own, which only their own examples import: a program's ``--device`` starts with ``cuda:0``, a document's
+block of code ends with ``.to('cuda')``, a shell script starts the training of another checkout (``${TORCHTITAN_ROOT}/run_train.sh``).
+"""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.documents.document_layout import code_blocks
+from gpu_lol_action.analysis.files.checkout import Checkout, Source
+from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.formats.paths import Form, Role
+from gpu_lol_action.analysis.needs.local_servers import served_here
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
+
+_MOVES = regex(
+    r"\.cuda\(\)|\.to\([^()\n]{0,60}f?[\"']cuda|\bdevice[\"']?\s{0,2}[=:]\s{0,2}f?[\"']cuda|\bdefault=[\"']cuda(?::\d)?[\"']"
+)
+# The habit of programs that go either way says nothing.
+_EITHER_WAY = regex(r"is_available|\bcpu\b")
+_STARTS_ANOTHER = regex(
+    r"^[ \t]{0,8}(?:bash |sh )?\"?\$\{?\w{0,40}(?:ROOT|DIR|HOME|PATH)\}?\"?/[\w./-]{0,80}?(?:train|finetune)[\w-]{0,30}\.(?:sh|py)\b",
+    re.MULTILINE,
+)
+# `CUDA_VISIBLE_DEVICES=0,1 python evaluate.py`, the program in the same line or the next.
+_LEAVES_VISIBLE = regex(
+    r"^[ \t]{0,8}(?:\$[ \t]{1,2})?(CUDA_VISIBLE_DEVICES)=[\"']?\d[\d,]{0,40}[\"']?[ \t]{1,4}(?:\\\n[ \t]{0,8})?(?:\w{1,40}=\S{1,80}[ \t]{1,4}){0,4}(?:python3?|bash|sh|\./)",
+    re.MULTILINE,
+)
+_LEARNS = regex(
+    r"\.backward\(|optimizer\.step|\.fit\(|Trainer\b|\.train\((?!\))|\btrain(?:ing)?\.(?:py|sh)\b|\brun_train"
+)
+_PROGRAM = regex(r"[\w./-]{1,200}\.(?:py|sh)(?![\w.])")
+MAX_DOCUMENTS, MAX_LINES, MAX_COMMAND = 10, 2000, 400
+
+
+@remembered
+def code_need(checkout: Checkout) -> Finding | None:
+    """Return the finding that some code puts its work on a card; None where none does."""
+    for source in checkout.of(Form.PYTHON, Form.NOTEBOOK):
+        if (line := moved_at(source)) is not None:
+            why = f"`{source.name}` puts its work on a card"
+            return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
+    for source in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))[:MAX_DOCUMENTS]:
+        if (line := moved_in_block(source)) is not None:
+            why = f"the code in `{source.name}` puts its work on a card"
+            return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
+    told = checkout.of(Form.MARKDOWN, Form.SHELL, roles=(Role.DOCUMENTATION, Role.WORKLOAD))
+    for source in told[:MAX_DOCUMENTS]:
+        shown = _LEAVES_VISIBLE.finditer(source.text) if source.mentions("CUDA_VISIBLE_DEVICES") else ()
+        found = next((match for match in shown if not _starts_a_strangers(checkout, source, match)), None)
+        if found is not None:
+            why = f"`{source.name}` starts a program with cards left visible to it"
+            line = source.text.count("\n", 0, found.start(1)) + 1
+            return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
+    for source in checkout.of(Form.SHELL):
+        found = _STARTS_ANOTHER.search(source.text)
+        if found is not None:
+            why = f"`{source.name}` starts a training of another checkout"
+            line = source.text.count("\n", 0, found.start()) + 1
+            return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
+    return served_here(checkout)
+
+
+def _starts_a_strangers(checkout: Checkout, source: Source, found: re.Match[str]) -> bool:
+    """Whether a command starts a file that is not here though programs are: another checkout's, or the form of any reader's."""
+    line = source.text[found.end() : found.end() + MAX_COMMAND].partition("\n")[0]
+    program = _PROGRAM.search(line)
+    return program is not None and bool(checkout.of(Form.PYTHON)) and checkout.find_named(program[0]) is None
+
+
+def code_workload(checkout: Checkout, need: Finding) -> Finding | None:
+    """Return what the code that ``code_need`` has found does: it trains where it says so, else it runs a model."""
+    found = code_need(checkout)
+    source = checkout.find(need.evidence.path)
+    if found is None or found != need or source is None:
+        return None
+    kind = "training" if source.form is Form.SHELL or _LEARNS.search(source.text) else "inference"
+    return Finding("workload", kind, need.why, Confidence.LOW, need.evidence)
+
+
+def moved_at(source: Source) -> int | None:
+    """Return the first line on which a program puts something on a card whatever happens; None without one."""
+    if not source.mentions("cuda"):
+        return None
+    for number, line in enumerate(source.text.split("\n"), 1):
+        if "cuda" in line and _MOVES.search(line) and not _EITHER_WAY.search(line):
+            return source.code.line_of_file(number) if source.code is not None else number
+    return None
+
+
+def moved_in_block(source: Source) -> int | None:
+    """Return the first line of a document's blocks of code that puts something on a card whatever happens; None without one."""
+    if not source.mentions("cuda"):
+        return None
+    lines = source.text.split("\n")[:MAX_LINES]
+    return next(
+        (number for block in code_blocks(lines) for number in block
+         if number <= len(lines) and _MOVES.search(lines[number - 1]) and not _EITHER_WAY.search(lines[number - 1])),
+        None,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Read lists of dependencies, each by its format: requirements, pyproject.toml, setup.py, conda."""

@@ -1,0 +1,224 @@
+"""A program's values as settings, and which entries of its registries (tables of models and shapes) a run does not mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.files.configuration import Setting, fold_key
+from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.programs.hosted_calls import MODEL_WORDS, asks_elsewhere, is_request, lines_of_services
+from gpu_lol_action.analysis.python.python_code import PythonCode
+from gpu_lol_action.analysis.python.python_defaults import Call, Default, Given
+from gpu_lol_action.analysis.python.python_names import Names
+from gpu_lol_action.analysis.python.python_values import Value
+from gpu_lol_action.analysis.python.python_walk import ENTRY, LEAST_ENTRIES
+from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
+
+# What tells one model from another: where several functions or classes of a file set it, each is one model of many.
+_TELLING = frozenset({
+    "n_layer", "num_layers", "num_hidden_layers", "n_layers", "num_blocks", "n_blocks", "depth", "n_embd", "hidden_size", "d_model",
+    "model_dim", "embed_dim", "emb_dim", "dim", "model_name", "model", "model_id", "model_name_or_path", "model_path", "repo_id", "base_model",
+    "pretrained_model_name_or_path", "arch",
+})  # fmt: skip
+# Functions that build something for tests: their numbers are nobody's run.
+_FOR_TRIALS = regex(r"(?:^|[._])(?:debug|dummy|unit_?tests?|smoke|toy)(?:$|[._])", re.IGNORECASE)
+# A plot has a title and is so many pixels wide: no picture that a network sees.
+_SIDES = frozenset({"width", "height"})
+_OF_A_PLOT = ("title", "xlabel", "xaxis", "xaxis_title", "legend", "win")
+_DRAWS = frozenset({"update_layout", "Layout", "IFrame", "plotly_chart", "altair_chart", "set_window_size"})
+_OVER_DATA = frozenset({"map", "map_batches"})
+_LOADER = regex(r"(?:Data|_|^)[Ll]oader$")
+_JUDGED = regex(r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)(?:_?(?:data_?)?(?:set|source|ds))?$")
+_NUMBERS = frozenset({"dtype", "torch_dtype"})
+# Parts of a pipeline that are kept at 32 bit beside weights at 16: what they are given is not what the whole computes in.
+_PART = regex(r"(?:^|\.)(?:Autoencoder\w{0,30}|\w{0,20}VAE|CLIPVision\w{0,30})\.from_\w{1,20}$")
+_OPTION = regex(
+    r"(?:self\.)?(?:args|opts?|options|flags|FLAGS|cfg|conf|config|hparams|hps|params)\.([A-Za-z_]\w{0,60}(?:\.\w{1,60}){0,4})"
+)
+_NO_SETTINGS = frozenset({"add_argument", "add_option", "field", "Field", "option", "Option", "Argument"})
+
+
+@remembered
+def code_settings(source: Source) -> tuple[Setting, ...]:
+    """Return a program's settings: arguments of constructors first, then options' defaults, then the rest."""
+    code = source.code
+    if code is None:
+        return ()
+    arguments = [setting for setting in _arguments(source) if setting.text]
+    typed = [s for s in arguments if s.path[:1].isupper()]
+    other = [s for s in arguments if not s.path[:1].isupper()]
+    options = [_default(source, item, item.text) for item in code.defaults if item.is_option]
+    on_cpu = {d.owner for d in code.defaults if d.is_parameter and d.name == "device" and d.text == "cpu"}
+    starts = [d for d in code.defaults if not (d.is_parameter and d.name in _NUMBERS and d.owner in on_cpu)]
+    plain = [_default(source, item, item.text) for item in starts if not item.is_option]
+    if near := lines_of_services(source):
+        plain = [s for s in plain if s.key not in MODEL_WORDS or s.evidence.line not in near]
+    return (*typed, *options, *plain, *other)
+
+
+@remembered
+def _arguments(source: Source) -> tuple[Setting, ...]:
+    """Return what calls give by name; without a text what an option fills that the program starts with nothing."""
+    code = source.code
+    if code is None:
+        return ()
+    found: list[Setting] = []
+    parameters = {(item.owner, item.name) for item in code.defaults if item.is_parameter}
+    judging = _loaders_beside_training(code)
+    is_client = asks_elsewhere(source)
+    for call in code.calls:
+        if call.last in _OVER_DATA:
+            continue  # `dataset.map(f, batched=True, batch_size=1000)` hands rows to a function
+        for key, value in call.keywords:
+            if is_client and key in MODEL_WORDS and is_request(call):
+                continue
+            if key == "batch_size" and call.line in judging:
+                continue
+            if key in _SIDES and (call.last in _DRAWS or call.keyword(*_OF_A_PLOT) is not None):
+                continue
+            text = code.resolve(value, call.owner)
+            if key in _NUMBERS and (_is_on_cpu(code, call) or _is_beside_the_whole(code, call, key)):
+                continue  # how wide numbers are in main memory, or a picture's encoder
+            origin = _origin(value)
+            if (text is not None or origin) and call.last not in _NO_SETTINGS and not _FOR_TRIALS.search(call.owner):
+                where = Evidence(source.path, call.line)
+                # `DataLoader(batch_size=batch_size)` hands on the parameter of the function that it stands in.
+                is_handed = value.reference == key and (call.owner, key) in parameters
+                path = f"{call.last}.{fold_key(key)}"
+                found.append(Setting(fold_key(key), path, text or "", where, call.owner, is_handed, origin))
+    return tuple(found)
+
+
+@remembered
+def open_arguments(source: Source) -> tuple[Setting, ...]:
+    """Return arguments that options of a program fill which it starts with nothing: a command that gives them says what they are."""
+    return tuple(setting for setting in _arguments(source) if not setting.text)
+
+
+def _origin(value: Value) -> str:
+    """Return the option that a value is: the path behind what holds the options (``args``, ``self.cfg``); empty for others."""
+    found = _OPTION.fullmatch(value.path or "")
+    return fold_key(found[1]) if found is not None else ""
+
+
+def _is_on_cpu(code: PythonCode, call: Call) -> bool:
+    placed = call.keyword("device")
+    return placed is not None and code.resolve(placed, call.owner) == "cpu"
+
+
+def _is_beside_the_whole(code: PythonCode, call: Call, key: str) -> bool:
+    """Whether a part of a pipeline is loaded (``AutoencoderKLWan.from_pretrained``), and the pipeline is told its own numbers."""
+    if _PART.search(call.name) is None:
+        return False
+    loaded = code.calls_named("from_pretrained", "from_single_file")
+    return any(c.keyword(key) is not None and _PART.search(c.name) is None for c in loaded)
+
+
+def _loaders_beside_training(code: PythonCode) -> frozenset[int]:
+    """Return the lines of loaders that validate or test, where another one feeds the training."""
+    loaders = [call for call in code.calls if _LOADER.search(call.last) and call.keyword("batch_size") is not None]
+    judging = {
+        c.line
+        for c in loaders
+        if any(_JUDGED.match(a.reference or "") for a in (*c.arguments[:1], c.keyword("dataset")) if a)
+    }
+    return frozenset(judging) if len(judging) < len({call.line for call in loaders}) else frozenset()
+
+
+def _default(source: Source, item: Default | Given, text: str) -> Setting:
+    key = fold_key(item.name)
+    return Setting(key, key, text, Evidence(source.path, item.line), item.owner, item.is_parameter)
+
+
+@remembered
+def given_arguments(source: Source) -> frozenset[tuple[str, str]]:
+    """Return what a program's calls give by name: the function's last word, and the argument's key."""
+    calls = source.code.calls if source.code is not None else ()
+    return frozenset((call.last, fold_key(key)) for call in calls for key, _ in call.keywords)
+
+
+def borrowed_settings(source: Source, constants: Names) -> tuple[Setting, ...]:
+    """Return a program's defaults that are constants of the modules that it imports (``default=DEFAULT_MODEL``)."""
+    if source.code is None:
+        return ()
+    own = source.code.names()
+    known = Names({**constants.texts, **own.texts}, own.values, {**constants.tables, **own.tables}, own.own)
+    found = ((item, known.resolve(item.value, item.owner)) for item in source.code.open_defaults)
+    return tuple(_default(source, item, text) for item, text in found if text is not None)
+
+
+def constants_of(sources: Iterable[Source]) -> Names:
+    """Return the constants and tables of modules: names in capitals, which others import."""
+    texts: dict[str, str] = {}
+    tables: dict[str, Mapping[str, Value]] = {}
+    for source in sources:
+        if source.code is not None:
+            names = source.code.names()
+            for name, text in names.texts.items():
+                if name.isupper():
+                    texts.setdefault(name, text)
+            for name, table in names.tables.items():
+                if name.isupper():
+                    tables.setdefault(name, table)
+    return Names(texts, {}, tables, {})
+
+
+@remembered
+def registry_entries(source: Source) -> frozenset[str]:
+    """Return the owners of settings that are entries of a registry: a run takes one of them, and the others say nothing.
+
+    Entries of a dictionary of like dictionaries are; so are functions and classes of which three or more set a model's shape
+    or name, each in its own way (``def vit_base(): return ViT(depth=12)``).
+    """
+    entries: set[str] = set()
+    told: dict[str, dict[str, str]] = {}
+    for setting in code_settings(source):
+        if setting.owner.startswith(ENTRY):
+            entries.add(setting.owner)
+        elif setting.owner and setting.key in _TELLING:
+            told.setdefault(setting.key, {}).setdefault(setting.owner, setting.text)
+    for by_owner in told.values():
+        if len(set(by_owner.values())) >= LEAST_ENTRIES:
+            entries.update(by_owner)
+    return frozenset(entries)
+
+
+def meant(source: Source, names: frozenset[str]) -> tuple[Setting, ...]:
+    """Return a program's settings for a run that says these names: those of entries that it names first, others' left out."""
+    entries = registry_entries(source)
+    if not entries:
+        return _called_first(source, names)
+    named = {entry for entry in entries if bare_name(entry) in names}
+    first = [setting for setting in code_settings(source) if setting.owner in named]
+    first += _agreed(setting for setting in code_settings(source) if setting.owner in entries and not named)
+    return (*first, *(setting for setting in code_settings(source) if setting.owner not in entries))
+
+
+def _called_first(source: Source, names: frozenset[str]) -> tuple[Setting, ...]:
+    """Return a program's settings, first those of functions that the run names where another says otherwise of the model."""
+    told: dict[str, dict[str, str]] = {}
+    settings = code_settings(source)
+    for setting in settings:
+        if setting.owner and setting.key in _TELLING:
+            told.setdefault(setting.key, {}).setdefault(setting.owner, setting.text)
+    rivals = {owner for by_owner in told.values() if len(set(by_owner.values())) > 1 for owner in by_owner}
+    called = {owner for owner in rivals if bare_name(owner) in names}
+    if not called or called == rivals:
+        return settings
+    return (*(s for s in settings if s.owner in called), *(s for s in settings if s.owner not in called))
+
+
+def _agreed(settings: Iterable[Setting]) -> list[Setting]:
+    """Return what all entries of a registry that say it say alike, once: it holds whichever is taken."""
+    by_key: dict[str, list[Setting]] = {}
+    for setting in settings:
+        by_key.setdefault(setting.key, []).append(setting)
+    return [found[0] for found in by_key.values() if len(found) > 1 and len({each.text for each in found}) == 1]
+
+
+def bare_name(text: str) -> str:
+    """Return a name as it is compared: letters and digits, small."""
+    return regex(r"[^a-z0-9]").sub("", text.lower())

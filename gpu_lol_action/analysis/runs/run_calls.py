@@ -1,0 +1,37 @@
+"""Where a run calls a function: in its program or in what that imports."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.programs.dead_branches import dead_lines
+from gpu_lol_action.analysis.programs.main_guards import started_alone
+from gpu_lol_action.analysis.python.python_code import Call
+from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
+from gpu_lol_action.analysis.runs.settings import values_of
+from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
+
+
+def called_at(checkout: Checkout, run: Run, *names: str) -> Evidence | None:
+    """Return where the run's program, or what it imports, calls one of these: not under an option that is off."""
+    if run.script is None:
+        return None
+    for source in import_closure(checkout, run.script):
+        dead: tuple[range, ...] | None = None
+        for call in source.code.calls_named(*(name.rpartition(".")[2] for name in names)) if source.code else ():
+            if not _is_named(call, names):
+                continue
+            if dead is None:
+                alone = () if source is run.script else (started_alone(source),)
+                dead = (*dead_lines(source, values_of(checkout, run)), *alone)
+            if not any(call.line in block for block in dead):
+                return Evidence(source.path, call.line)
+    return None
+
+
+def _is_named(call: Call, names: tuple[str, ...]) -> bool:
+    if call.last == "from_pretrained" and "from_pretrained" in names:
+        return not regex(r"okeniz|rocessor|onfig|xtractor|vae|text_enc", re.IGNORECASE).search(call.name)
+    return call.last in names or call.name in names

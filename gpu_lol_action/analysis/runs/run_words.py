@@ -1,0 +1,86 @@
+"""What a run calls things by, and which functions and entries of its programs these words mean: presets, flavors, builders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from gpu_lol_action.analysis.files.checkout import Checkout, Source
+from gpu_lol_action.analysis.files.configuration import Setting
+from gpu_lol_action.analysis.formats.paths import Form
+from gpu_lol_action.analysis.programs.code_settings import bare_name, code_settings, registry_entries
+from gpu_lol_action.analysis.programs.import_graph import local_imports
+from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
+from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
+
+MAX_WORD = 80
+MAX_PRESETS = 3
+MAX_PROGRAMS = 4000
+# Options by which a run names a function of its own making: `--config llama3_8b`.
+_PRESET_KEY = regex(
+    r"(?:\w*_)?(?:config|cfg|recipe|preset|experiment|exp|model|arch|flavor|variant|network|task)(?:_name|_type|_id)?"
+)
+_PRESET = regex(r"[A-Za-z_]\w{3,60}")
+
+
+@record(frozen=True, slots=True)
+class Words:
+    """The names that a run says, bare (see ``bare_name``); the programs that define those named as presets; these presets' names."""
+
+    names: frozenset[str]
+    sources: tuple[Source, ...]
+    presets: frozenset[str]
+
+
+def words_of(checkout: Checkout, run: Run, said: Iterable[Setting]) -> Words:
+    """Return what a run calls things by: words of its command and configuration, its program's defaults, what that calls.
+
+    A word may name a function that builds the configuration (``--config llama3_8b``): what this one says counts as well, and
+    an entry of a table means the function behind it (``{"8B": _8b}``).
+    """
+    spoken = list(said)
+    words = {setting.text for setting in spoken}
+    closure = import_closure(checkout, run.script) if run.script is not None else ()
+    if run.script is not None:
+        words |= _says(run.script, None)
+    presets = {s.text for s in spoken if _PRESET_KEY.fullmatch(s.key) and _PRESET.fullmatch(s.text)}
+    sources: dict[Source, None] = {}
+    for preset in sorted(presets)[:MAX_PRESETS]:
+        source = next((s for s in closure if _defines(s, preset)), None) or _definer(checkout, preset)
+        if source is not None:
+            words |= _says(source, preset)
+            sources.update(dict.fromkeys([source, *local_imports(checkout, source)]))
+    names = {bare_name(word) for word in words if word and len(word) <= MAX_WORD}
+    for source in (*closure, *sources):
+        for table in source.code.names().tables.values() if source.code is not None else ():
+            names |= {bare_name(v.reference) for key, v in table.items() if v.reference and bare_name(key) in names}
+    return Words(frozenset(names), tuple(source for source in sources if source not in closure), frozenset(presets))
+
+
+def _says(source: Source, owner: str | None) -> set[str]:
+    """Return the words of a program outside its registries, or of one function of it: defaults, arguments, what it calls."""
+    if source.code is None:
+        return set()
+    entries = registry_entries(source)
+    mine = [s for s in code_settings(source) if (s.owner == owner if owner else s.owner not in entries)]
+    words = {setting.text for setting in mine}
+    for call in source.code.calls:
+        if owner is None or call.owner == owner:
+            words |= {call.last, *(argument.text for argument in call.arguments if argument.text)}
+    return words
+
+
+def _defines(source: Source, name: str) -> bool:
+    return re.search(rf"^def {name}\b", source.text, re.MULTILINE) is not None
+
+
+def _definer(checkout: Checkout, name: str) -> Source | None:
+    """Return the program that defines a function of that name at its top, where only one does."""
+    head = f"def {name}("
+    found = []
+    for source in checkout.of(Form.PYTHON)[:MAX_PROGRAMS]:
+        content = source.content
+        if (head in content if isinstance(content, str) else head.encode() in content) and _defines(source, name):
+            found.append(source)
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,49 @@
+"""Whether a run serves a language model by an engine that keeps room for the model's whole context."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.analysis.command_lines.launch_tools import SERVING_TOOLS
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.formats.paths import Form
+from gpu_lol_action.analysis.programs.behavior import Behavior
+from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
+from gpu_lol_action.analysis.runs.served_archives import archived_engine
+from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.domain.patterns import regex
+
+# TGI takes 4096 tokens unless told otherwise; these take what the model's configuration says.
+_WHOLE_CONTEXT = ("vllm", "sglang")
+_TORCHSERVES = "ts.llm_launcher"  # which starts vLLM unless told another engine
+_BUILT = regex(r"^trt_llm:", re.MULTILINE)  # Truss has TensorRT-LLM build an engine
+
+
+def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
+    """Return ``serving.engine`` where the run starts vLLM or SGLang, as a command, a module, or from its program."""
+    if run is None or run.behavior is not Behavior.INFERS:
+        return []
+    if run.command is None and any(_BUILT.search(source.text) for source in run.configs if source.form is Form.YAML):
+        return _finding("tensorrt-llm", run)
+    if (packed := archived_engine(checkout, run)) is not None:
+        return _finding(packed, run)
+    if run.command is not None:
+        started = next((tool for tool in _WHOLE_CONTEXT if run.command.target.startswith(tool)), None)
+        if run.command.target == _TORCHSERVES and run.options.get("engine", "vllm") == "vllm":
+            return _finding("vllm", run)
+        if started is not None or run.command.tool in SERVING_TOOLS:
+            return _finding(started, run) if started is not None else []
+    if run.script is None:
+        return []
+    for source in import_closure(checkout, run.script)[:1]:
+        engine = next((tool for tool in _WHOLE_CONTEXT if source.code and tool in source.code.imported()), None)
+        if engine is None and source.mentions("vllm") and any(word in source.text for word in ('"vllm"', "'vllm'")):
+            engine = "vllm"
+        if engine is not None:
+            return _finding(engine, run)
+    return []
+
+
+def _finding(engine: str, run: Run) -> list[Finding]:
+    why = f"{engine} keeps room for one sequence of the model's whole context"
+    return [Finding("serving.engine", engine, why, Confidence.MEDIUM, run.evidence)]

@@ -1,0 +1,68 @@
+"""A training that asks for a card which its documentation would have named, and does not: the card that authors take for granted is taken.
+
+Authors say so where a training takes more than the cards that most people have. Where the model, or what it keeps per sample, is
+assumed and they are silent, the sum is mostly wrong, not they (``docs/analysis-documentation.md`` has the figures). And where a sum lies a little
+over the largest card that is common, that is what they had: larger ones are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gpu_lol_action.analysis.documents.silent_documents import ORDINARY_GIB, SILENCE
+from gpu_lol_action.analysis.formats.surest import best
+from gpu_lol_action.analysis.stated.reconcile import Agreement, Statement
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.estimation.vram import VramQuestion
+
+COMMON_GIB = 79
+"""What cards of 80 GB offer to programs."""
+_COMMON = "hardware.common_card"
+LARGE_B = 1.0
+"""Billions of parameters."""
+MANY_CARDS = 4
+OVER_COMMON = 1.1
+"""Of that, what a sum may be expected to come to: the formulas for training are off by more (``docs/vram-model.md``)."""
+
+
+def ordinary(
+    breakdown: MemoryBreakdown,
+    question: VramQuestion,
+    findings: tuple[Finding, ...],
+    confidence: Confidence,
+    said: Iterable[Statement],
+) -> Agreement | None:
+    """Return the memory of a card that goes without saying, for a training of which nothing was weighed; None where the sum stands.
+
+    A sum that is sure, or small, stands, and so does one where documentation speaks of larger cards. Nobody needs to say that a
+    large transformer which the program itself lays out, all of a language model on many cards, or anything on several machines, is
+    trained in a data center.
+    """
+    required = breakdown.required_gib
+    is_for_many = _is_for_a_data_center(question) or any(f.field == "hardware.num_nodes" for f in findings)
+    silent = best(findings, SILENCE) if not is_for_many else None
+    if silent is not None and confidence is Confidence.LOW and required > ORDINARY_GIB:
+        why = f"{required:.3g} GiB computed of what is partly assumed, and {silent.evidence} names no card of more than 24 GB"
+        return Agreement(ORDINARY_GIB, why, silent.evidence, silent)
+    is_little_over = required > COMMON_GIB and breakdown.expected_gib <= COMMON_GIB * OVER_COMMON
+    if not is_little_over or any(each.memory_gib > COMMON_GIB + 1 for each in said):
+        return None
+    named = "nothing names a card of more than 80 GB"
+    where = next((each.evidence for each in findings if each.field == "model.id"), Evidence("."))
+    common = Finding(_COMMON, "80 GB", named, Confidence.LOW, where)
+    why = f"{required:.3g} GiB computed, of which {required - breakdown.expected_gib:.3g} are room, and {named}"
+    return Agreement(COMMON_GIB, why, where, common)
+
+
+def stands_for_silence(breakdown: MemoryBreakdown) -> bool:
+    """Whether what is asked for is a card that goes without saying, and not what the sum comes to."""
+    return breakdown.weighed is not None and breakdown.weighed.field in {SILENCE, _COMMON}
+
+
+def _is_for_a_data_center(question: VramQuestion) -> bool:
+    model = question.model
+    is_whole = question.method.trains_everything and model.kind.startswith(("llm", "vlm"))
+    return model.parameters_b >= LARGE_B and (
+        model.source == "shape" or (is_whole and question.gpu_count >= MANY_CARDS)
+    )

@@ -1,0 +1,1 @@
+"""Decide how a run trains, or serves a model: method, numbers, batch, length, optimizer, sharding."""

@@ -1,0 +1,190 @@
+"""In which numbers a run computes."""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.files.configuration import Setting
+from gpu_lol_action.analysis.runs.entry_points import Run
+from gpu_lol_action.analysis.runs.run_calls import called_at
+from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
+
+_PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
+_SWITCHES = ("fp16", "use_fp16", "amp", "use_amp", "mixed_precision")
+# Switches for 16 bit throughout, without 32-bit copies: LLaMA-Factory's and Llama recipes', kohya's.
+_PURE = {"pure_bf16": "bf16", "full_bf16": "bf16", "full_fp16": "fp16"}
+_TAKES_A_MODELS_DTYPE = regex(r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model")
+
+
+# `weight_dtype = torch.float32`, before the branches for 16 bit: the frozen weights lie so.
+_UNLESS_TOLD = regex(r"(?m)^[ \t]{1,12}weight_dtype = torch\.float32[ \t]{0,8}$")
+_GIVEN_OUTSIDE = "ACCELERATE_MIXED_PRECISION"
+UNTOLD = "accelerate is told no 16-bit numbers"
+_OF_SAMPLES = regex(r"\b\w{0,60}Pipeline\.from_pretrained\(")
+
+
+def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
+    """Return the numbers of the arithmetic: bf16, fp16 or fp32; None where nothing says."""
+    if (pure := _pure(scope)) is not None:
+        return pure
+    for key, value in (("bf16", "bf16"), ("bfloat16", "bf16"), ("fp16", "fp16")):
+        if is_on(found := look_up(scope, (key,))) and found is not None:
+            return Finding("training.precision", value, f"`{key}` is on", found.confidence, found.evidence)
+    if (engine := _engines(scope)) is not None:
+        return engine
+    for confidence, settings in scope.tiers:
+        for setting in settings:
+            # `dtype` is also what arrays of tokens are given: only a float says how the model computes.
+            kind = (
+                _kind_of_number(setting.text) if setting.key in _PRECISION and _is_models(setting, confidence) else None
+            )
+            # `autocast(dtype=torch.float32)` keeps a few steps exact amid a model of 16 bit.
+            if kind is None or (kind == "fp32" and setting.path.startswith("autocast.")):
+                continue
+            if not _is_for_samples(run, setting):
+                why = f"`{setting.key}` is {setting.text}"
+                return Finding("training.precision", kind, why, confidence, setting.evidence)
+    if (policy := _fsdps(scope)) is not None:
+        return policy
+    cast = called_at(checkout, run, "model.bfloat16", "module.bfloat16", "net.bfloat16", "m.bfloat16")
+    if cast is not None:
+        return Finding("training.precision", "bf16", "the model is turned to 16 bit", Confidence.MEDIUM, cast)
+    if (switch := look_up(scope, _SWITCHES)) is not None and switch.text.strip().lower() in {"false", "0", "no"}:
+        return _untold(run)  # what the program could do stands behind the switch
+    where = called_at(checkout, run, "half", "autocast", "GradScaler")
+    return (
+        Finding("training.precision", "fp16", "16-bit numbers are switched on", Confidence.MEDIUM, where)
+        if where
+        else _untold(run)
+    )
+
+
+def _is_for_samples(run: Run, setting: Setting) -> bool:
+    """Whether a format is that of a pipeline which draws pictures beside a training: accelerate is told what the training computes with."""
+    script = run.script
+    if script is None or setting.evidence.path != script.path or "accelerator.mixed_precision" not in script.text:
+        return False
+    if setting.path == "dtype":  # what the pipeline is then given
+        return True
+    lines = script.text.split("\n", setting.evidence.line)
+    return _OF_SAMPLES.search(lines[setting.evidence.line - 1][:400]) is not None
+
+
+def _untold(run: Run) -> Finding | None:
+    """Return 32 bit where a program computes so unless accelerate is told otherwise, and nothing tells it."""
+    script = run.script
+    found = (
+        _UNLESS_TOLD.search(script.text)
+        if script is not None and "accelerator.mixed_precision" in script.text
+        else None
+    )
+    if script is None or found is None or (run.command is not None and run.command.source.mentions(_GIVEN_OUTSIDE)):
+        return None
+    where = Evidence(script.path, script.text.count("\n", 0, found.start()) + 1)
+    return Finding("training.precision", "fp32", UNTOLD, Confidence.LOW, where)
+
+
+def _pure(scope: Scope) -> Finding | None:
+    """Return the numbers of a switch for 16 bit throughout that is on; one that is off in a program may yet be told."""
+    for key, value in _PURE.items():
+        if is_on(found := look_up(scope, (key,))) and found is not None:
+            return Finding("training.precision", value, f"`{key}` is on", found.confidence, found.evidence)
+    return None
+
+
+def _engines(scope: Scope) -> Finding | None:
+    """Return the numbers that a DeepSpeed configuration switches on (``"fp16": {"enabled": true}``); ``auto`` leaves it to the trainer."""
+    for confidence, settings in scope.tiers[:2]:
+        for setting in settings:
+            section, _, key = setting.path.rpartition(".")
+            kind = section.rpartition(".")[2]
+            if key == "enabled" and kind in {"bf16", "fp16"} and setting.text.strip().lower() == "true":
+                return Finding("training.precision", kind, f"`{setting.path}` is on", confidence, setting.evidence)
+    return None
+
+
+def _fsdps(scope: Scope) -> Finding | None:
+    """Return the 16-bit numbers of FSDP's policy; in JAX `param_dtype` is how a layer's weights lie, not what it computes with."""
+    for found in scope.under(("param_dtype",)):
+        kind = _kind_of_number(found.text) if "MixedPrecision" in found.setting.path else None
+        if kind in {"bf16", "fp16"}:
+            why = f"`param_dtype` is {found.text}"
+            return Finding("training.precision", kind, why, found.confidence, found.evidence)
+    return None
+
+
+def _is_models(setting: Setting, confidence: Confidence) -> bool:
+    """Whether a number format is the model's: an option, or an argument of what loads or runs one, not of any array."""
+    owner = setting.path.rpartition(".")[0]
+    if setting.key != "dtype":
+        return True
+    return bool(_TAKES_A_MODELS_DTYPE.search(owner)) if owner else confidence is Confidence.HIGH
+
+
+def _kind_of_number(text: str) -> str | None:
+    small = text.lower()
+    if small.startswith("np."):
+        return None  # an array's numbers, not the model's
+    for kind, words in (
+        ("bf16", ("bf16", "bfloat16")),
+        ("fp16", ("fp16", "float16", "half", "16-mixed")),
+        ("fp32", ("fp32", "float32")),
+    ):
+        if any(word in small for word in words):
+            return kind
+    return {"16": "fp16", "32": "fp32", "amp": "fp16", "amp_bf16": "bf16", "amp_bfloat16": "bf16"}.get(small)
+
+
+_WHOLLY = frozenset({"true", "auto", "full"})
+
+
+def weights_of(checkout: Checkout, run: Run, scope: Scope, precision: Finding | None) -> Finding | None:
+    """Return how wide the trained weights lie in a loop of the program's own: turned to 32 bit by hand, or 16 bit throughout.
+
+    A trainer and mixed precision keep 32-bit copies; a model that is loaded at 16 bit and stepped by hand has none, and no
+    trainer keeps any that is told so.
+    """
+    if (pure := _pure(scope)) is not None:
+        return Finding("training.weights", pure.value, pure.why, pure.confidence, pure.evidence)
+    widened = called_at(checkout, run, "model.float")
+    if widened is not None:
+        why = "`model.float()` keeps the trained weights at 32 bit"
+        return Finding("training.weights", "fp32", why, Confidence.HIGH, widened)
+    if run.script is None and (kept := _axolotls(scope)) is not None:
+        return kept
+    if precision is None or precision.value == "fp32" or not _LOADED_AS.match(precision.why):
+        return None
+    if called_at(checkout, run, *_KEEPERS) is not None or called_at(checkout, run, "backward") is None:
+        return None
+    why = f"the weights are loaded as {precision.value}, and the program's own loop keeps no 32-bit copies"
+    return Finding("training.weights", precision.value, why, Confidence.MEDIUM, precision.evidence)
+
+
+def _axolotls(scope: Scope) -> Finding | None:
+    """Return that axolotl loads a model at 16 bit and trains it so; DeepSpeed and FSDP keep 32-bit copies of their own."""
+    said = {setting.key: setting for setting in reversed(scope.tiers[1][1])} if len(scope.tiers) > 1 else {}
+    if not {"base_model", "micro_batch_size"} <= said.keys():
+        return None
+    # `float16` and `bfloat16` are 16 bit without mixed precision.
+    kinds = (("bf16", "bf16"), ("bfloat16", "bf16"), ("float16", "fp16"))
+    wide = next((each for each in kinds if each[0] in said and said[each[0]].text.strip().lower() in _WHOLLY), None)
+    if wide is None:
+        return None
+    adapter = said.get("adapter")
+    has_adapter = adapter is not None and adapter.text.strip().lower() not in _OFF
+    if has_adapter:
+        return None
+    divided = [
+        key for key in said if key.startswith(("fsdp", "deepspeed")) and said[key].text.strip().lower() not in _OFF
+    ]
+    if divided or any(setting.path.startswith("fsdp_config.") for setting in scope.tiers[1][1]):
+        return None
+    why = "axolotl loads the weights at 16 bit and keeps no 32-bit copies"
+    return Finding("training.weights", wide[1], why, Confidence.MEDIUM, said[wide[0]].evidence)
+
+
+_OFF = frozenset({"", "none", "null", "false"})
+_LOADED_AS = regex(r"`(?:torch_dtype|dtype)` is torch\.")
+_KEEPERS = ("autocast", "GradScaler", "Accelerator", "Trainer", "SFTTrainer", "Seq2SeqTrainer", "Fabric", "FSDP",
+            "FullyShardedDataParallel", "initialize", "MixedPrecision")  # fmt: skip

@@ -1,0 +1,76 @@
+"""Training on preferences: pairs of answers in one batch, and a frozen copy of the model that the new one is compared with."""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.python.python_code import Call
+from gpu_lol_action.analysis.runs.entry_points import Run
+from gpu_lol_action.analysis.runs.run_calls import called_at
+from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
+
+# Trainers that read a better and a worse answer as one batch of twice the size; the first also keep a reference model.
+_WITH_REFERENCE = ("DPOTrainer", "IPOTrainer", "SPINTrainer", "XPOTrainer", "OnlineDPOTrainer", "NashMDTrainer")
+_PAIRED = (*_WITH_REFERENCE, "SimPOTrainer", "ORPOTrainer", "CPOTrainer", "RewardTrainer")
+_ALONE = ("KTOTrainer",)
+# What LLaMA-Factory, axolotl and ms-swift call it in their configurations, and TRL on its command line.
+_KINDS = ("stage", "rl", "rlhf_type", "train_stage")
+_KINDS_WITH_REFERENCE = frozenset({"dpo", "ipo"})
+# DreamBooth's: a batch of as many pictures of the whole class beside those of the one thing.
+_BESIDE = ("with_prior_preservation",)
+# Said of a run, these leave what else its trainer's library can do to others.
+_KINDS_WITHOUT = frozenset({"sft", "pt", "cpt", "pretrain"})
+_REFERENCE = regex(r"(?:ref|reference)_model(?:_\w+)?")
+
+
+def preference_of(checkout: Checkout, run: Run, scope: Scope) -> list[Finding]:
+    """Return that answers come in pairs, and that a reference model is kept; nothing where neither is so.
+
+    Adapters need no second model: without them the first one is the reference.
+    """
+    kind = look_up(scope, _KINDS)
+    named = kind.text.strip().lower() if kind is not None else ""
+    command = run.command
+    if command is not None and command.tool in {"trl", "swift"} and {"dpo"} & set(command.words[:2]):
+        named = "dpo"
+    if named in _KINDS_WITH_REFERENCE:
+        where = kind.evidence if kind is not None else run.evidence
+        return [_pairs(where, f"`{named}`"), _reference(where, f"`{named}`")]
+    if named in _KINDS_WITHOUT:
+        return []
+    found: list[Finding] = []
+    prior = look_up(scope, _BESIDE)
+    if is_on(prior) and prior is not None:
+        why = f"`{prior.setting.key}` adds a picture of the class to each"
+        found.append(Finding("training.pairs", "on", why, prior.confidence, prior.evidence))
+    if (where_paired := called_at(checkout, run, *_PAIRED)) is not None:
+        found.append(_pairs(where_paired, "the trainer"))
+    kept = called_at(checkout, run, *_WITH_REFERENCE, *_ALONE) or _given_reference(run)
+    if kept is not None:
+        found.append(_reference(kept, "the trainer"))
+    return found
+
+
+def _given_reference(run: Run) -> Evidence | None:
+    """Return where the program hands a reference model to what trains."""
+    script = run.script
+    for call in script.code.calls if script is not None and script.code is not None else ():
+        if _hands_over(call):
+            return Evidence(script.path, call.line) if script is not None else None
+    return None
+
+
+def _hands_over(call: Call) -> bool:
+    return any(_REFERENCE.fullmatch(key) and (value.text or value.reference) for key, value in call.keywords) and bool(
+        regex(r"[Tt]rainer").search(call.last)
+    )
+
+
+def _pairs(where: Evidence, what: str) -> Finding:
+    return Finding("training.pairs", "on", f"{what} reads a better and a worse answer at once", Confidence.HIGH, where)
+
+
+def _reference(where: Evidence, what: str) -> Finding:
+    why = f"{what} keeps a frozen copy of the model to compare with"
+    return Finding("training.reference_model", "kept", why, Confidence.MEDIUM, where)

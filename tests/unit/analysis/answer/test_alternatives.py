@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.files.checkout import read_checkout
+from gpu_lol_action.domain.what_if import Alternative, Lever
+
+TRAIN = """\
+from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen2.5-1.5B")
+arguments = TrainingArguments(
+    output_dir="out",
+    per_device_train_batch_size=4,
+    SWITCH
+    optim="adamw_torch",
+    max_seq_length=1024,
+    bf16=True,
+)
+Trainer(model=model, args=arguments).train()
+"""
+
+
+def alternatives(folder: Path, switch: str, readme: str = "") -> dict[tuple[Lever, ...], Alternative]:
+    (folder / "train.py").write_text(TRAIN.replace("SWITCH", switch))
+    (folder / "README.md").write_text(readme)
+    return {each.levers: each for each in analyze(read_checkout(folder)).alternatives}
+
+
+def test_a_switch_that_is_off_is_one_literal_to_edit(tmp_path: Path) -> None:
+    found = alternatives(tmp_path, "gradient_checkpointing=False,")[(Lever.CHECKPOINTING,)]
+    assert found.edit is not None
+    assert (found.edit.path, found.edit.line) == ("train.py", 7)
+    assert found.edit.old == "    gradient_checkpointing=False,"
+    assert found.edit.new == "    gradient_checkpointing=True,"
+
+
+def test_a_switch_that_nobody_wrote_has_no_line(tmp_path: Path) -> None:
+    found = alternatives(tmp_path, "")[(Lever.CHECKPOINTING,)]
+    assert found.edit is None
+    assert found.evidence is None
+    assert found.setting == "gradient_checkpointing=True"
+
+
+def test_an_optimizer_is_one_literal(tmp_path: Path) -> None:
+    edit = alternatives(tmp_path, "")[(Lever.EIGHT_BIT_OPTIMIZER,)].edit
+    assert edit is not None
+    assert edit.new == '    optim="adamw_bnb_8bit",'
+
+
+def test_half_the_batch_points_at_its_line_and_is_more_than_one_literal(tmp_path: Path) -> None:
+    found = alternatives(tmp_path, "")[(Lever.HALF_BATCH,)]
+    assert found.evidence is not None
+    assert found.evidence.path == "train.py"
+    assert found.edit is None
+
+
+@pytest.mark.parametrize("switch", ["gradient_checkpointing=USE_IT,", "gradient_checkpointing=False, tf32=False,"])
+def test_only_the_switch_itself_is_edited(tmp_path: Path, switch: str) -> None:
+    found = alternatives(tmp_path, switch).get((Lever.CHECKPOINTING,))
+    assert found is not None
+    assert found.edit is None or found.edit.new == "    gradient_checkpointing=True, tf32=False,"
+
+
+def test_all_need_less_and_two_at_once_are_harmless(tmp_path: Path) -> None:
+    found = alternatives(tmp_path, "")
+    pairs = [levers for levers in found if len(levers) == 2]
+    assert pairs
+    for one, other in pairs:
+        assert {one, other} <= {Lever.HALF_PRECISION, Lever.HALF_BATCH, Lever.EIGHT_BIT_OPTIMIZER, Lever.CHECKPOINTING}
+        assert found[one, other].expected_gib < min(found[(one,)].expected_gib, found[(other,)].expected_gib)
+
+
+def test_where_documentation_was_weighed_the_others_are_corrected_by_as_much(tmp_path: Path) -> None:
+    (plain := tmp_path / "plain").mkdir()
+    (said := tmp_path / "said").mkdir()
+    alone = alternatives(plain, "")[(Lever.CHECKPOINTING,)]
+    told = alternatives(said, "", "# Training\n\nTraining needs 60 GB of GPU memory.\n\n```\npython train.py\n```\n")
+    assert told[(Lever.CHECKPOINTING,)].required_gib > alone.required_gib
+    assert told[(Lever.CHECKPOINTING,)].expected_gib == alone.expected_gib
+
+
+def test_without_a_recognized_model_nothing_is_proposed(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("import torch\nprint(torch.zeros(3).cuda())\n")
+    assert analyze(read_checkout(tmp_path)).alternatives == ()

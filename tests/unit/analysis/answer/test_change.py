@@ -1,0 +1,242 @@
+"""Base against head through the real analysis: which run differs, why, and at which line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.answer.change import Side, compare
+from gpu_lol_action.analysis.files.checkout import read_checkout
+from gpu_lol_action.domain.change import Change, Kind, is_worth_saying
+
+TRAIN = """\
+import argparse
+
+from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--max_seq_length", type=int, default=1024)
+parser.add_argument(
+    "--per_device_train_batch_size",
+    type=int,
+    default=4,
+)
+options = parser.parse_args()
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen2.5-1.5B")
+arguments = TrainingArguments(
+    output_dir="out",
+    bf16=True,
+    gradient_checkpointing=False,
+)
+Trainer(model=model, args=arguments).train()
+"""
+FILES = {"train.py": TRAIN, "requirements.txt": "torch==2.4.1\ntransformers\n", "README.md": "# Fine-tune\n"}
+INFER = """\
+import sys
+
+from transformers import AutoModelForCausalLM
+
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen2.5-1.5B").cuda()
+if __name__ == "__main__":
+    print(model.generate(**model.tokenize(sys.argv[1])))
+"""
+SPEC = "hardware: {gpu_type: A40, gpu_count: 1, vram_required_gb: 40}\n"
+
+
+def side(folder: Path, files: Mapping[str, str], like: Side | None = None) -> Side:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    checkout = read_checkout(folder, like.checkout if like else None)
+    return Side(checkout, analyze(checkout, checkout.spec_text))
+
+
+def changed(tmp_path: Path, head: Mapping[str, str], base: Mapping[str, str] = FILES) -> Change:
+    new = side(tmp_path / "head", head)
+    return compare(side(tmp_path / "base", base, new), new)
+
+
+def edited(old: str, new: str, name: str = "train.py") -> dict[str, str]:
+    text = FILES[name]
+    assert old in text
+    return {**FILES, name: text.replace(old, new)}
+
+
+def is_silent(change: Change) -> bool:
+    return not is_worth_saying(change, least_percent=5, says_parts=True)
+
+
+def test_the_same_tree_is_no_change(tmp_path: Path) -> None:
+    assert changed(tmp_path, FILES) == Change()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("parser = argparse", "# The run's options.\n\n\nparser = argparse"),
+        ("options = parser.parse_args()", "options, _ = parser.parse_known_args()"),
+        ('output_dir="out"', 'output_dir="runs/out"'),
+        ("default=1024)", "default=2**10)"),
+    ],
+)
+def test_a_refactoring_is_silent(tmp_path: Path, old: str, new: str) -> None:
+    assert is_silent(changed(tmp_path, edited(old, new)))
+
+
+def test_documentation_that_says_nothing_of_hardware_is_silent(tmp_path: Path) -> None:
+    assert is_silent(changed(tmp_path, {**FILES, "README.md": "# Fine-tuning\n\nA corrected typo.\n"}))
+
+
+def test_a_longer_sequence_is_the_cause_at_its_line(tmp_path: Path) -> None:
+    change = changed(tmp_path, edited("default=1024", "default=4096"))
+    assert change.first is not None
+    assert change.first.is_more
+    (cause,) = change.first.causes
+    assert (cause.name, cause.old_value, cause.new_value, str(cause.evidence)) == (
+        "max_seq_length", "1024", "4096", "train.py:6")  # fmt: skip
+    before, after = change.first.before.expected_gib, change.first.after.expected_gib
+    assert before is not None
+    assert after is not None
+    assert cause.effect_gib == pytest.approx(after - before, abs=0.02)
+
+
+def test_the_line_is_the_changed_one_of_a_statement_over_several(tmp_path: Path) -> None:
+    change = changed(tmp_path, edited("default=4,", "default=2,"))
+    assert change.first is not None
+    assert not change.first.is_more
+    assert str(change.first.causes[0].evidence) == "train.py:10"
+
+
+def test_what_pushes_in_the_direction_comes_before_what_pushes_against_it(tmp_path: Path) -> None:
+    text = FILES["train.py"].replace("default=1024", "default=2048").replace("default=4,", "default=3,")
+    change = changed(tmp_path, {**FILES, "train.py": text})
+    assert change.first is not None
+    assert [cause.name for cause in change.first.causes] == ["max_seq_length", "per_device_train_batch_size"]
+    up, down = (cause.effect_gib or 0 for cause in change.first.causes)
+    assert up > 0 > down
+
+
+def test_a_setting_that_is_gone_is_a_cause_in_the_base(tmp_path: Path) -> None:
+    base = edited("gradient_checkpointing=False", "gradient_checkpointing=True")
+    change = changed(tmp_path, edited("    gradient_checkpointing=False,\n", ""), base)
+    assert change.first is not None
+    assert change.first.is_more
+    cause = change.first.causes[0]
+    assert (cause.name, cause.old_value, cause.new_value) == ("gradient_checkpointing", "on", None)
+    assert cause.evidence.path == "train.py"
+
+
+def test_another_model_is_the_cause_and_not_each_term_it_moves(tmp_path: Path) -> None:
+    change = changed(tmp_path, edited("Qwen/Qwen2.5-1.5B", "Qwen/Qwen2.5-3B"))
+    assert change.first is not None
+    assert [(cause.name, cause.new_value) for cause in change.first.causes] == [("model", "Qwen/Qwen2.5-3B")]
+
+
+def test_a_moved_program_is_the_same_run(tmp_path: Path) -> None:
+    head = {"src/train.py": TRAIN, "requirements.txt": FILES["requirements.txt"], "README.md": FILES["README.md"]}
+    assert is_silent(changed(tmp_path, head))
+
+
+def test_a_renamed_program_is_compared_with_what_was_provisioned_for(tmp_path: Path) -> None:
+    head = {"finetune.py": TRAIN.replace("default=1024", "default=4096"),
+            "requirements.txt": FILES["requirements.txt"]}  # fmt: skip
+    change = changed(tmp_path, head)
+    assert change.first is not None
+    assert change.first.kind is Kind.CHANGED
+    assert not change.is_other_run
+    assert change.first.causes[0].name == "max_seq_length"
+
+
+def test_another_run_that_changes_is_said_where_the_first_stays(tmp_path: Path) -> None:
+    base = {**FILES, "infer.py": INFER}
+    change = changed(tmp_path, {**base, "infer.py": INFER.replace("2.5-1.5B", "2.5-14B")}, base)
+    assert change.first is None
+    (other,) = change.others
+    assert (other.kind, other.name, other.is_more) == (Kind.CHANGED, "infer", True)
+    assert str(other.causes[0].evidence) == "infer.py:5"
+
+
+def test_a_new_run_and_one_that_went_are_told(tmp_path: Path) -> None:
+    change = changed(tmp_path, {**FILES, "infer.py": INFER})
+    assert [(run.kind, run.name) for run in change.others] == [(Kind.NEW, "infer")]
+    back = changed(tmp_path / "back", FILES, {**FILES, "infer.py": INFER})
+    assert [(run.kind, run.name) for run in back.others] == [(Kind.GONE, "infer")]
+
+
+def test_the_first_program_that_needs_a_gpu_is_a_new_need(tmp_path: Path) -> None:
+    base = {"README.md": "# Data\n", "clean.py": "import csv\nprint(list(csv.reader(open('a.csv'))))\n"}
+    change = changed(tmp_path, {**base, **FILES}, base)
+    assert change.first is not None
+    assert change.first.before.gpu_count == 0
+    assert change.first.after.gpu_count == 1
+    assert change.first.causes[0].name == "model"
+
+
+def test_packages_image_and_cuda_are_parts_with_their_line(tmp_path: Path) -> None:
+    head = {**FILES, "requirements.txt": "torch==2.6.0\ntransformers\nflash-attn==2.7.3\n"}
+    change = changed(tmp_path, head)
+    assert change.first is None
+    parts = {(part.what, part.name): part for part in change.parts}
+    image = parts["image", ""]
+    assert image.old != image.new
+    assert str(image.evidence) == "requirements.txt:1"
+    assert (parts["package", "torch"].old, parts["package", "torch"].new) == ("torch==2.4.1", "torch==2.6.0")
+    assert parts["package", "flash-attn"].old is None
+    assert not is_silent(change)
+    assert not is_worth_saying(change, least_percent=5, says_parts=False)
+
+
+def test_a_file_edited_by_hand_is_the_cause_at_its_line(tmp_path: Path) -> None:
+    base = {**FILES, ".gpu-lol.yaml": SPEC}
+    head = {**FILES, ".gpu-lol.yaml": "# ours\n" + SPEC.replace("A40", "A100-80GB")}
+    change = changed(tmp_path, head, base)
+    (cause,) = change.file_causes
+    assert (cause.name, cause.old_value, cause.new_value, str(cause.evidence)) == (
+        "gpu_type", "A40", "A100-80GB", ".gpu-lol.yaml:2")  # fmt: skip
+    assert change.first is None
+    assert not is_silent(change)
+
+
+def test_a_first_file_is_told_by_what_it_states_otherwise(tmp_path: Path) -> None:
+    change = changed(tmp_path, {**FILES, ".gpu-lol.yaml": SPEC})
+    assert {cause.name for cause in change.file_causes} == {"gpu_type", "vram_required_gb"}
+    assert all(cause.evidence.path == ".gpu-lol.yaml" for cause in change.file_causes)
+    assert "followed from the code" in change.file_causes[0].finding.why
+
+
+def test_thresholds_hold_in_both_directions(tmp_path: Path) -> None:
+    up = changed(tmp_path / "up", edited("default=1024", "default=1100"))
+    down = changed(tmp_path / "down", FILES, edited("default=1024", "default=1100"))
+    for change in (up, down):
+        assert change.first is not None
+        percent = change.first.percent
+        assert 0 < percent < 20
+        assert is_worth_saying(change, least_percent=percent - 0.5, says_parts=True)
+        assert not is_worth_saying(change, least_percent=percent + 0.5, says_parts=True)
+
+
+def test_what_fits_no_card_is_compared_as_it_is_written(tmp_path: Path) -> None:
+    huge = edited("default=4,", "default=256,")
+    change = changed(tmp_path, edited("default=4,", "default=128,"), huge)
+    assert change.first is not None
+    before, after = change.first.before.expected_gib, change.first.after.expected_gib
+    assert before is not None
+    assert after is not None
+    assert before > after > 80
+
+
+def test_equal_files_are_the_same_sources(tmp_path: Path) -> None:
+    new = side(tmp_path / "head", edited("default=1024", "default=4096"))
+    old = side(tmp_path / "base", FILES, new)
+    assert old.checkout.find("requirements.txt") is new.checkout.find("requirements.txt")
+    assert old.checkout.find("train.py") is not new.checkout.find("train.py")
+
+
+def test_the_base_says_beside_a_head_what_it_says_alone(tmp_path: Path) -> None:
+    head = side(tmp_path / "head", {**edited("default=1024", "default=4096"), "infer.py": INFER})
+    beside, alone = side(tmp_path / "base", FILES, head), side(tmp_path / "base", FILES)
+    assert beside.analysis == alone.analysis

@@ -1,0 +1,118 @@
+"""Work that code puts on a card, though nothing that it imports is known to compute on one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.files.checkout import Checkout
+
+Build = Callable[[Mapping[str, str]], Checkout]
+LONG = "# Hands\n" + "It tells what a hand points at. " * 20
+
+
+def workload(checkout: Build, files: Mapping[str, str]) -> str:
+    return analyze(checkout(files)).spec.meta.workload_type.value
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("painter = painter.to('cuda')", "inference"),
+        ("painter.cuda()", "inference"),
+        ("device = 'cuda' if there() else 'cpu'", "cpu-only"),
+        ("painter.paint('a house')", "cpu-only"),
+    ],
+)  # fmt: skip
+def test_a_block_of_code_in_a_document(checkout: Build, line: str, expected: str) -> None:
+    block = f"\n```\nfrom ourpaint import MODELS\npainter = MODELS.build(config)\n{line}\n```\n"
+    assert workload(checkout, {"README.md": LONG + block, "config.py": "model = dict(type='Painter')\n"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ("'--device', default='cuda:0'", "inference"),
+        ("'--device', default='cpu'", "cpu-only"),
+        ("'--device', help='cuda or cpu'", "cpu-only"),
+    ],
+)
+def test_a_program_that_starts_on_a_card(checkout: Build, option: str, expected: str) -> None:
+    program = (
+        f"import argparse\nimport ourpose\nparser = argparse.ArgumentParser()\nparser.add_argument({option})\n"
+        "if __name__ == '__main__':\n    ourpose.look(parser.parse_args())\n"
+    )
+    assert workload(checkout, {"README.md": LONG, "look.py": program}) in {expected, "interactive"} - (
+        {"interactive"} if expected == "cpu-only" else set()
+    )
+
+
+def test_a_library_s_list_is_complete(checkout: Build) -> None:
+    setup = "from setuptools import setup\nsetup(name='explain', install_requires=['numpy'], packages=['explain'])\n"
+    files = {
+        "setup.py": setup,
+        "explain/__init__.py": "import numpy\n",
+        "notebooks/one.py": "import theirs\ntheirs.load().to('cuda')\n",
+    }
+    assert workload(checkout, {"README.md": LONG, **files}) == "cpu-only"
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("${TITAN_ROOT}/run_train.sh ${MORE} 2>&1 | tee log", "training"),
+        ("bash $LAB_DIR/scripts/finetune_all.sh", "training"),
+        ("${ROOT}/download.sh", "cpu-only"),
+    ],
+)
+def test_a_script_that_starts_another_checkout_s_training(checkout: Build, command: str, expected: str) -> None:
+    assert workload(checkout, {"README.md": LONG, "bench.sh": f"#!/bin/bash\ncd $HOME\n{command}\n"}) == expected
+
+
+def test_a_promise_of_cores_yields_to_a_program_that_starts_on_a_card(checkout: Build) -> None:
+    program = (
+        "import argparse\nimport torch\nfrom ourpose import init\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--device', {})\nargs = parser.parse_args()\n"
+        "if __name__ == '__main__':\n    init('net.pth', device=args.device)(torch.zeros(9))\n"
+    )
+    readme = LONG + "The models run fast on a CPU.\n"
+    assert workload(checkout, {"README.md": readme, "look.py": program.format("default='cuda:0'")}) != "cpu-only"
+    assert workload(checkout, {"README.md": readme, "look.py": program.format("default='cpu'")}) == "cpu-only"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"), [("We train it, then train it again: training.", "training"), ("", "interactive")]
+)
+def test_where_nothing_starts_the_readme_says_what_is_done(checkout: Build, words: str, expected: str) -> None:
+    module = "import torch\nclass Learner:\n    device_count = torch.cuda.device_count()\n"
+    assert workload(checkout, {"README.md": f"{LONG}\n{words}", "learner.py": module}) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("CUDA_VISIBLE_DEVICES=0,1 python score.py --batch 8", "inference"),
+        ("CUDA_VISIBLE_DEVICES=0 \\\npython score.py", "inference"),
+        ("CUDA_VISIBLE_DEVICES= python score.py", "cpu-only"),
+        ("CUDA_VISIBLE_DEVICES=-1 python score.py", "cpu-only"),
+        ("python score.py  # CUDA_VISIBLE_DEVICES=0 is not used", "cpu-only"),
+    ],
+)
+def test_a_program_that_is_started_with_cards_left_to_it(checkout: Build, line: str, expected: str) -> None:
+    files = {"README.md": f"{LONG}\n```bash\n{line}\n```\n", "score.py": "from ourscores import Score\nScore.main()\n"}
+    assert workload(checkout, files) == expected
+
+
+def test_cards_left_to_a_strangers_program_are_none_of_this_one(checkout: Build) -> None:
+    readme = f"{LONG}\n```bash\nCUDA_VISIBLE_DEVICES=0 python train.py\n```\n"
+    files = {"README.md": readme, "queue.py": "import os\nif __name__ == '__main__':\n    print(os.stat('/'))\n"}
+    assert workload(checkout, files) == "cpu-only"
+
+
+def test_the_form_of_any_readers_command_is_no_training_of_this_one(checkout: Build) -> None:
+    shown = "```bash\ntorchrun {} train.py {}\n```\n"
+    files = {"watch.py": "import os\nif __name__ == '__main__':\n    print(os.stat('/'))\n"}
+    assert workload(checkout, {"README.md": LONG + shown.format("...", "..."), **files}) == "cpu-only"
+    assert workload(checkout, {"README.md": LONG + shown.format("--nproc_per_node 4", "-c a"), **files}) == "training"

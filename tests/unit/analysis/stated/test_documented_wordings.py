@@ -1,0 +1,186 @@
+"""Ways in which documents word what hardware is needed: without a verb, in other units and languages, as a cloud's machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.analysis.documents.documented_amounts import memory_phrases
+from gpu_lol_action.analysis.documents.documented_phrases import card_phrases, gpus_of_size
+from gpu_lol_action.analysis.stated import documented
+from gpu_lol_action.domain.finding import Confidence
+from tests.unit.analysis.conftest import Build
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("VRAM: 24GB+", [24]),
+        ("- **GPU memory**: 24 GB", [24]),
+        ("* GPU: NVIDIA with 24GB+ VRAM", [24]),
+        ("need approximately 24 gigabytes of GPU memory", [24]),
+        ("A graphics card with 24 GB RAM", [24]),
+        ("An NVIDIA GPU with CUDA support and 24GB of memory", [24]),
+        ("GPUs: 4x24GB", [24]),
+        ("4 GPUs x 24GB", [24]),
+        ("Training on 24GB VRAM", [24]),
+        ("Takes 24 GB on an A100", [24]),
+        ("# LoRA SFT (1x48GB @ 24GiB)", [24]),
+        ("# FFT (8x80GB @ ~24GiB/GPU)", [24]),
+        ("# FFT (8x80GB)", []),
+        ("# FFT (8x80GB @ 24 it/s)", []),
+        ("需要24GB显存", [24]),
+        ("显存 24G 以上", [24]),
+        ("VRAM 24GB以上が必要です", [24]),
+        ("Mindestens 24 GB VRAM", [24]),
+        ("It has been trained on 8 A100 GPUs with 80GB memory", []),  # the cards, not what was taken
+        ("If your GPU has less than 24 GB of memory, lower the batch size", [24]),
+        ("if the VRAM of your card is below 24G", [24]),
+        ("如果显存不足24G则可以打开下面的选项", [24]),
+        ("For this, 24G memory should be enough", [24]),
+        ("works with 24 GB VRAM, but does not work with 8GB VRAM", [24]),
+        ("It doesn't fit on a 16GB GPU", []),
+        ("This will OOM on a 16GB GPU", []),
+        ("needs 24GB VRAM, 16 GB VRAM will not be enough", [24]),
+        ("does not run on a GPU with less than 24GB of memory", [24]),
+        ("Less than 24 GB of VRAM is not enough", [24]),
+        ("Training runs out of memory on cards with under 24 GB of VRAM", [24]),
+        ("memory: 24 GB", []),
+        ("RAM: 64GB+", []),
+        ("the file has 24 gigabytes", []),
+    ],
+)
+def test_amounts_are_read_in_other_wordings(line: str, expected: list[float]) -> None:
+    assert [phrase.size_gb for phrase in memory_phrases(line)] == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "heading", "expected"),
+    [
+        ("24GB of GPU RAM", "Requirements", [24]),
+        ("2. 20-24GB VRAM", "Hardware requirements", [24]),
+        ("24 GB of video memory", "Hardware", [24]),
+        ("24 GB of graphics memory", "Prerequisites", [24]),
+        ("64 GB of RAM", "Requirements", []),
+        ("24GB of GPU RAM", "News", []),
+    ],
+)
+def test_a_few_words_under_a_heading_on_requirements_ask_for_what_they_name(
+    line: str, heading: str, expected: list[float]
+) -> None:
+    assert [phrase.size_gb for phrase in memory_phrases(line, heading)] == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "card", "count"),
+    [
+        ("designed to run on an 8xH100 GPU node", "H100", 8),
+        ("a single 8xA100 machine", "A100", 8),
+        ("trained on 4 A100 nodes", "A100", None),  # so many machines
+        ("we used a g5.12xlarge", "A10G", 4),
+        ("an AWS p3.2xlarge instance", "V100", 1),
+        ("launch a `Standard_NC24ads_A100_v4`", "A100-80GB", 1),
+        ("trained on a g2-standard-48 for a day", "L4", 4),
+        ("tested on GH200", "GH200", None),
+        ("trained using 4 32-GB V100 GPUs", "V100-32GB", 4),
+        ("kick off runs/speedrun.sh on 8xH100", "H100", 8),
+    ],
+)
+def test_cards_are_read_in_other_wordings(line: str, card: str, count: int | None) -> None:
+    assert [(phrase.card, phrase.count) for phrase in card_phrases(line)] == [(card, count)]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_demanded"),
+    [
+        ("We recommend a large GPU (RTX 3090 or higher).", True),
+        ("Training runs on a V100 or better.", True),
+        ("We recommend an RTX 3090.", False),
+        ("Runs at 30 FPS on an RTX 3090 or better.", False),
+        ("For this use an A100 or a smaller model.", False),
+    ],
+)
+def test_the_least_card_that_is_taken_is_asked_for(line: str, is_demanded: bool) -> None:
+    (phrase,) = card_phrases(line)
+    assert phrase.is_demanded is is_demanded
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "If your GPU has less than 40 GB of memory, set this variable. It then takes about 17 GB of GPU memory.",
+            {"documented.memory_gb": "40", "documented.offloaded.memory_gb": "17"},
+        ),
+        (
+            "The GPU memory that it takes can be reduced to 5 GB.",
+            {"documented.offloaded.memory_gb": "5"},
+        ),
+    ],
+)
+def test_what_a_saving_leaves_is_not_what_the_run_takes(checkout: Build, text: str, expected: dict[str, str]) -> None:
+    found = documented.detect(checkout({"README.md": f"# N\n{text}\n"}), None)
+    assert {f.field: f.value for f in found if f.field.endswith("memory_gb")} == expected
+
+
+def test_an_abbreviation_ends_no_sentence(checkout: Build) -> None:
+    text = "Everything was trained on our own machine, i.e. 4 V100 GPUs\nwith 32GB, as said above."
+    (card,) = (
+        f for f in documented.detect(checkout({"README.md": f"# N\n{text}\n"}), None) if f.field.endswith("card")
+    )
+    assert card.confidence is Confidence.MEDIUM
+
+
+def test_a_count_in_a_word_stands_where_its_sentence_names_the_rest(checkout: Build) -> None:
+    text = "We tried several things with this.\nA smaller one was trained on a single 16GB GPU."
+    found = documented.detect(checkout({"README.md": f"# N\n{text}\n"}), None)
+    assert {f.field.rpartition(".")[2]: f.evidence.line for f in found if f.value in {"1", "16"}} == {
+        "memory_gb": 3,
+        "gpu_count": 3,
+    }
+
+
+def test_a_name_that_begins_like_a_measure_is_none() -> None:
+    (phrase,) = card_phrases("run speedrun.sh on 8xH100")
+    assert phrase.is_run
+
+
+@pytest.mark.parametrize(
+    ("line", "count"),
+    [
+        ("GPUs: 4x24GB", 4),
+        ("GPU memory: 3 × 80 GB", 3),
+        ("CPUs: 4x24GB", None),
+        ("# QLoRA FSDP2 (2x48GB @ ~29GiB/GPU)", 2),
+        ("full finetune w/ FSDP (8x80GB uses ~78GiB/gpu)", 8),
+        ("Put in 2x48GB of RAM", None),
+    ],
+)
+def test_counts_of_cards_by_which_memory_is_multiplied(line: str, count: int | None) -> None:
+    assert gpus_of_size(line) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "| Model | GPU | #GPUs |\n|---|---|---|\n| a | A100 80GB | 8 |\n",
+            [("card", "A100-80GB"), ("gpu_count", "8")],
+        ),
+        ("| Model | # GPU | GPU type |\n|---|---|---|\n| a | 4 | V100 |\n", [("card", "V100"), ("gpu_count", "4")]),
+        ("| Model | Num GPUs |\n|---|---|\n| a | 8 |\n| b | 8 |\n", [("gpu_count", "8")]),
+        ("| Model | Num GPUs |\n|---|---|\n| a | 1 |\n| b | 8 |\n", []),
+        ("| Model | #GPUs |\n|---|---|\n| a | 8 |\n\n| Model | #GPUs |\n|---|---|\n| b | 1 |\n", []),
+        ("| Item | Value |\n|---|---|\n| GPU | NVIDIA A100 80GB |\n", [("card", "A100-80GB")]),
+        ("| Scale | Train H100 hours |\n|---|---|\n| a | 26 |\n| b | 240 |\n", [("card", "H100")]),
+        ("| Scale | H100 hours |\n|---|---|\n| a | 26 |\n", []),
+        ("+---+-------+\n| M | VRAM  |\n+===+=======+\n| a | 24GB  |\n+---+-------+\n", [("memory_gb", "24")]),
+        ("| Model | VRAM |\n|---|---|\n| a | 2x24GB |\n", [("memory_gb", "24")]),
+        ("GPU requirements:\n- 7B: 24GB\n- 13B: 40GB\n", [("memory_gb", "24"), ("memory_gb", "40")]),
+        ("Memory requirements:\n* LoRA: 24 GB\n", [("memory_gb", "24")]),
+        ("Downloads:\n- 7B: 14GB\n", []),
+    ],
+)
+def test_tables_and_lists_state_hardware(checkout: Build, text: str, expected: list[tuple[str, str]]) -> None:
+    found = documented.detect(checkout({"README.md": f"# N\n## Notes\n{text}\n"}), None)
+    said = {(f.field.rpartition(".")[2], f.value) for f in found if f.field.startswith("documented.")}
+    assert {pair for pair in said if pair[0] != "silence"} == set(expected)
