@@ -13,12 +13,7 @@ from gpu_lol_action.domain import spec_keys, yaml_nodes
 from gpu_lol_action.domain.gpus import AcceleratorRequest, UnknownAccelerator, parse_accelerator
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.records import record
-from gpu_lol_action.domain.spec import (
-    EnvironmentSpec,
-    Hardware,
-    Smoke,
-    WorkloadType,
-)
+from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, Smoke, WorkloadType
 from gpu_lol_action.domain.spec_keys import Key, Kind
 from gpu_lol_action.domain.yaml_nodes import Place
 

@@ -28,13 +28,7 @@ from gpu_lol_action.launch.code import (
     build_push_url,
     parse_code_output,
 )
-from gpu_lol_action.launch.probe import (
-    ProbeReading,
-    ProbeRequest,
-    build_probe_script,
-    merge_repair,
-    parse_probe_output,
-)
+from gpu_lol_action.launch.probe import ProbeReading, ProbeRequest, build_probe_script, merge_repair, parse_probe_output
 from gpu_lol_action.launch.setup import (
     build_repair_script,
     build_setup_script,

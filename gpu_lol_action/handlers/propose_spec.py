@@ -15,13 +15,7 @@ from gpu_lol_action.domain.surfaces import FileCommit, Standing, Suggestion
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.ports_surfaces import LastChange, Surfaces
 from gpu_lol_action.handlers.surfaces import attempt
-from gpu_lol_action.render.suggestion import (
-    fingerprint,
-    is_in_diff,
-    suggestion_prefix,
-    suggestion_text,
-    withdrawn_text,
-)
+from gpu_lol_action.render.suggestion import fingerprint, is_in_diff, suggestion_prefix, suggestion_text, withdrawn_text
 
 TRAILER = "Proposed-by: gpu-lol"
 

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from gpu_lol_action.domain.environment import (
-    CheckStatus,
-    EnvironmentRecord,
-    Lease,
-    State,
-    Tombstone,
-)
+from gpu_lol_action.domain.environment import CheckStatus, EnvironmentRecord, Lease, State, Tombstone
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.names import user_hash
 from gpu_lol_action.domain.request import Allow, Deny, Outcome
@@ -26,10 +20,7 @@ from gpu_lol_action.handlers.planned import AlreadyRunning, AwaitsConfirmation, 
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.seal import Login, decide_login, hidden_from_others, seal_login
 from gpu_lol_action.handlers.surfaces import begin_deployment, move_deployment
-from gpu_lol_action.handlers.teardown import (
-    Unproven,
-    mark_launcher_stopped,
-)
+from gpu_lol_action.handlers.teardown import Unproven, mark_launcher_stopped
 from gpu_lol_action.handlers.wait import climb_or_wait
 from gpu_lol_action.intake.spending_gates import check_head
 from gpu_lol_action.render import comments

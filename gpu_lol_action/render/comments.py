@@ -18,12 +18,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.errors import Explanation
 from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.render.analysis_report import analysis_case, analysis_report
-from gpu_lol_action.render.proposals import (
-    proposal,
-    proposal_case,
-    spec_error,
-    superseded,
-)
+from gpu_lol_action.render.proposals import proposal, proposal_case, spec_error, superseded
 from gpu_lol_action.render.replies import (
     already_running,
     budget,
@@ -47,13 +42,7 @@ from gpu_lol_action.render.replies import (
     validated,
 )
 from gpu_lol_action.render.templating import render_comment
-from gpu_lol_action.render.views import (
-    UNSEEN,
-    ReplyTo,
-    billing_view,
-    environment_marker,
-    reply_marker,
-)
+from gpu_lol_action.render.views import UNSEEN, ReplyTo, billing_view, environment_marker, reply_marker
 from gpu_lol_action.render.views_answers import message_view
 from gpu_lol_action.render.views_end import ending_view, torn_down_view
 from gpu_lol_action.render.views_environment import WorstCase, launching_view, no_capacity_view, ready_view

@@ -18,9 +18,7 @@ from gpu_lol_action.pricing.smoke_cost import SmokeCost
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.marker import build_marker
 from gpu_lol_action.render.templating import render_comment
-from gpu_lol_action.render.views import (
-    billing_view,
-)
+from gpu_lol_action.render.views import billing_view
 from gpu_lol_action.render.views_answers import message_view
 from gpu_lol_action.render.views_evidence import CodePlace
 from gpu_lol_action.render.views_proposal import NO_NOTE, ProposalCase, proposal_view

@@ -12,13 +12,7 @@ from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, link, tail
-from gpu_lol_action.render.views import (
-    BillingView,
-    MachineView,
-    accelerator_label,
-    machine_view,
-    total_billing_view,
-)
+from gpu_lol_action.render.views import BillingView, MachineView, accelerator_label, machine_view, total_billing_view
 from gpu_lol_action.render.views_environment import WorstCase
 from gpu_lol_action.render.views_price import source_view
 

@@ -12,15 +12,7 @@ from functools import partial
 from gpu_lol_action.domain.command_spec import Permission
 from gpu_lol_action.domain.commands import find_command
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import (
-    Command,
-    CommentCreated,
-    Deny,
-    Ignore,
-    Outcome,
-    ParseProblem,
-    PullRequest,
-)
+from gpu_lol_action.domain.request import Command, CommentCreated, Deny, Ignore, Outcome, ParseProblem, PullRequest
 from gpu_lol_action.errors import Ending, GpuLolError
 from gpu_lol_action.handlers.authority import read_authority
 from gpu_lol_action.handlers.context import Context, Order, Sighting

@@ -7,10 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import (
-    Ignore,
-    Outcome,
-)
+from gpu_lol_action.domain.request import Ignore, Outcome
 from gpu_lol_action.errors import Ending, GpuLolError
 from gpu_lol_action.handlers.context import Context
 

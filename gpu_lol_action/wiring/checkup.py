@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING
 
 from gpu_lol_action.adapters.clock import SystemClock
 from gpu_lol_action.domain.policy import POLICY_PATH
-from gpu_lol_action.domain.request import (
-    Command,
-    Repository,
-)
+from gpu_lol_action.domain.request import Command, Repository
 from gpu_lol_action.render.screen import Screen
 from gpu_lol_action.wiring.github import policy_ref
-from gpu_lol_action.wiring.hands import (
-    cloud_keys_of,
-    state_folder,
-    terminal_api_url,
-    terminal_token,
-)
+from gpu_lol_action.wiring.hands import cloud_keys_of, state_folder, terminal_api_url, terminal_token
 
 if TYPE_CHECKING:
     from gpu_lol_action.adapters.cloud_accounts import CloudAccounts

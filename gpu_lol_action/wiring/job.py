@@ -18,14 +18,7 @@ from gpu_lol_action.handlers.context import Context, Settings
 from gpu_lol_action.handlers.ports import Vault
 from gpu_lol_action.wiring.checkup import job_instruments
 from gpu_lol_action.wiring.github import focus_of, surfaces_of
-from gpu_lol_action.wiring.hands import (
-    REHEARSAL_VARIABLES,
-    Hands,
-    cloud_keys_of,
-    market_of,
-    private_home,
-    redactor,
-)
+from gpu_lol_action.wiring.hands import REHEARSAL_VARIABLES, Hands, cloud_keys_of, market_of, private_home, redactor
 from gpu_lol_action.wiring.lookups import job_lookups
 
 if TYPE_CHECKING:

@@ -8,13 +8,7 @@ from datetime import timedelta
 import pytest
 
 from gpu_lol_action.adapters.ssh import OpenSsh
-from gpu_lol_action.launch.command import (
-    MOST_BYTES,
-    Output,
-    build_logs_script,
-    build_run_script,
-    parse_command_output,
-)
+from gpu_lol_action.launch.command import MOST_BYTES, Output, build_logs_script, build_run_script, parse_command_output
 from tests.fixtures.machines.machine import Machine
 
 NONCE = "0123456789abcdef"

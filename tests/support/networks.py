@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from gpu_lol_action.analysis.files.checkout import Checkout
-from gpu_lol_action.analysis.media.media_networks import own_network
-from gpu_lol_action.analysis.networks.network_inputs import InputSizes
-from gpu_lol_action.analysis.networks.network_measure import OwnNetwork
-from gpu_lol_action.analysis.networks.network_sources import network_sources
+from gpu_lol_action.analysis.media.networks import own_network
+from gpu_lol_action.analysis.networks.inputs import InputSizes
+from gpu_lol_action.analysis.networks.measure import OwnNetwork
+from gpu_lol_action.analysis.networks.sources import network_sources
 from gpu_lol_action.analysis.runs.runs import primary_run
 
 Build = Callable[[Mapping[str, str]], Checkout]

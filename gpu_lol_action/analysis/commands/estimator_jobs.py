@@ -12,8 +12,8 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.python.python_code import Call, PythonCode
-from gpu_lol_action.analysis.python.python_values import Value
+from gpu_lol_action.analysis.python.code import Call, PythonCode
+from gpu_lol_action.analysis.python.values import Value
 from gpu_lol_action.domain.patterns import regex
 
 _ESTIMATORS = ("HuggingFace", "PyTorch", "TensorFlow", "Estimator")

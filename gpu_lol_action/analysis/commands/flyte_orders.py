@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.commands.sky_tasks import card_of
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.python.python_code import PythonCode
-from gpu_lol_action.analysis.python.python_defaults import Call
+from gpu_lol_action.analysis.python.code import PythonCode
+from gpu_lol_action.analysis.python.defaults import Call
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from gpu_lol_action.analysis.command_lines.launch_tools import COUNT_FLAGS, SERVERS, SERVING_TOOLS
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.python.python_code import PythonCode
-from gpu_lol_action.analysis.python.python_values import Value
+from gpu_lol_action.analysis.python.code import PythonCode
+from gpu_lol_action.analysis.python.values import Value
 from gpu_lol_action.domain.patterns import regex
 
 MAX_STARTED = 10

@@ -14,9 +14,9 @@ from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.package_lists.package_files import Declared, clean_requirement
-from gpu_lol_action.analysis.python.python_code import PythonCode
-from gpu_lol_action.analysis.python.python_defaults import Call
-from gpu_lol_action.analysis.python.python_values import Value
+from gpu_lol_action.analysis.python.code import PythonCode
+from gpu_lol_action.analysis.python.defaults import Call
+from gpu_lol_action.analysis.python.values import Value
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record

@@ -13,7 +13,7 @@ from gpu_lol_action.analysis.formats.paths import Form, Role
 from gpu_lol_action.analysis.formats.texts import is_fence, without_remarks
 from gpu_lol_action.analysis.programs.behavior import NO_NETWORK, Behavior, behavior_of
 from gpu_lol_action.analysis.programs.import_graph import import_closure, targets_of
-from gpu_lol_action.analysis.python.python_code import Call, read_python
+from gpu_lol_action.analysis.python.code import Call, read_python
 from gpu_lol_action.domain.patterns import regex
 
 MAX_BLOCKS = 12

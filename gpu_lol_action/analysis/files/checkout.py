@@ -22,7 +22,7 @@ from gpu_lol_action.analysis.files.tree import (
 from gpu_lol_action.analysis.formats.notebooks import read_notebook
 from gpu_lol_action.analysis.formats.paths import Form, Role, form_of, role_of
 from gpu_lol_action.analysis.formats.texts import has_mark, is_text, text_of
-from gpu_lol_action.analysis.python.python_code import PythonCode
+from gpu_lol_action.analysis.python.code import PythonCode
 from gpu_lol_action.domain.digests import blake2
 from gpu_lol_action.domain.records import record
 

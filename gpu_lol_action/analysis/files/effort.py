@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import field
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from gpu_lol_action.analysis.python.python_code import ParseBudget
+from gpu_lol_action.analysis.python.code import ParseBudget
 from gpu_lol_action.domain.records import record
 
 MAX_PARSED_BYTES = 12 * 2**20

@@ -7,7 +7,7 @@ import re
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.programs.behavior import Behavior
-from gpu_lol_action.analysis.python.python_defaults import Call
+from gpu_lol_action.analysis.python.defaults import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.run_configs import run_configs
 from gpu_lol_action.analysis.runs.settings import as_number, look_up_number, scope_of

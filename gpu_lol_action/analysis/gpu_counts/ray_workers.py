@@ -6,8 +6,8 @@ Source: Ray Train's guide on scale and GPUs. More than a usual machine has are s
 from __future__ import annotations
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.python.python_code import PythonCode
-from gpu_lol_action.analysis.python.python_defaults import Call
+from gpu_lol_action.analysis.python.code import PythonCode
+from gpu_lol_action.analysis.python.defaults import Call
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 

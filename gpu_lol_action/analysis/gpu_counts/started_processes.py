@@ -6,7 +6,7 @@ import re
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.programs.behavior import Behavior
-from gpu_lol_action.analysis.python.python_defaults import Call
+from gpu_lol_action.analysis.python.defaults import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.settings import as_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding

@@ -10,7 +10,7 @@ import math
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.python.python_code import Call, PythonCode
+from gpu_lol_action.analysis.python.code import Call, PythonCode
 from gpu_lol_action.analysis.runs.settings import as_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 

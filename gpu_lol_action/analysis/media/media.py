@@ -17,21 +17,21 @@ from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configured_lists import listed_numbers
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.media.cropped_volumes import crop_findings
-from gpu_lol_action.analysis.media.media_detectors import built_detector, detector_findings
-from gpu_lol_action.analysis.media.media_guidance import guidance_findings
-from gpu_lol_action.analysis.media.media_inputs import input_sizes
-from gpu_lol_action.analysis.media.media_latent import latent_findings
-from gpu_lol_action.analysis.media.media_libraries import library_networks
-from gpu_lol_action.analysis.media.media_networks import own_network
-from gpu_lol_action.analysis.media.media_policies import assumed_network
-from gpu_lol_action.analysis.media.media_scenes import each_ray_once, gaussian_findings, points_findings
-from gpu_lol_action.analysis.media.media_sizes import size_findings
-from gpu_lol_action.analysis.media.media_views import views_findings
-from gpu_lol_action.analysis.networks.network_configs import configured_modules
-from gpu_lol_action.analysis.networks.network_measure import OwnNetwork
-from gpu_lol_action.analysis.networks.network_sources import named_modules, network_sources
+from gpu_lol_action.analysis.media.detectors import built_detector, detector_findings
+from gpu_lol_action.analysis.media.guidance import guidance_findings
+from gpu_lol_action.analysis.media.inputs import input_sizes
+from gpu_lol_action.analysis.media.latent import latent_findings
+from gpu_lol_action.analysis.media.libraries import library_networks
+from gpu_lol_action.analysis.media.networks import own_network
+from gpu_lol_action.analysis.media.policies import assumed_network
+from gpu_lol_action.analysis.media.scenes import each_ray_once, gaussian_findings, points_findings
+from gpu_lol_action.analysis.media.sizes import size_findings
+from gpu_lol_action.analysis.media.views import views_findings
+from gpu_lol_action.analysis.networks.configs import configured_modules
+from gpu_lol_action.analysis.networks.measure import OwnNetwork
+from gpu_lol_action.analysis.networks.sources import named_modules, network_sources
 from gpu_lol_action.analysis.programs.behavior import Behavior
-from gpu_lol_action.analysis.python.python_code import Call
+from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up, scope_of, values_of

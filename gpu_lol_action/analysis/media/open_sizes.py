@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 
 from gpu_lol_action.analysis.formats.surest import best, value_of_best
-from gpu_lol_action.analysis.media.media_question import DEFAULT_POSITIONS, LONGEST_SOUND, PADDED_POSITIONS
+from gpu_lol_action.analysis.media.question import DEFAULT_POSITIONS, LONGEST_SOUND, PADDED_POSITIONS
 from gpu_lol_action.analysis.models import encoder_loads
 from gpu_lol_action.analysis.runs import layouts_alone
 from gpu_lol_action.analysis.stated.reconcile import WEIGHT_OF_NAMED_CARD

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.python.python_code import Call, PythonCode
+from gpu_lol_action.analysis.python.code import Call, PythonCode
 from gpu_lol_action.analysis.runs.settings import as_number
 from gpu_lol_action.domain.patterns import regex
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.documents.wordless import WORDLESS
 from gpu_lol_action.analysis.formats.surest import best, value_of_best
-from gpu_lol_action.analysis.media.media_question import built_instead, is_part_of_pipeline, media_model, whole_network
+from gpu_lol_action.analysis.media.question import built_instead, is_part_of_pipeline, media_model, whole_network
 from gpu_lol_action.analysis.models.model_loads import is_helper_place
 from gpu_lol_action.analysis.stated.documented_sizes import documented_model, is_linked, is_titled
 from gpu_lol_action.domain.finding import Confidence, Finding

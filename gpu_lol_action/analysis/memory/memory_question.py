@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.formats.surest import best, value_of_best
 from gpu_lol_action.analysis.gpu_counts.whole_copies import FIELD as COPIES
-from gpu_lol_action.analysis.media.media_question import positions_of, with_media
+from gpu_lol_action.analysis.media.question import positions_of, with_media
 from gpu_lol_action.analysis.memory.padded_texts import padded_length
 from gpu_lol_action.analysis.models import full_width_loads
 from gpu_lol_action.analysis.models.model_parallel import EXPERT, PIPELINE, RUNTIME, TENSOR, WHOLE_NORMS

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.documents.wordless import WORDLESS
 from gpu_lol_action.analysis.formats.surest import best
-from gpu_lol_action.analysis.media.media_question import DEFAULT_POSITIONS, LONGEST_PADDED
+from gpu_lol_action.analysis.media.question import DEFAULT_POSITIONS, LONGEST_PADDED
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.estimation.known_models import ModelFacts
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.python.python_code import Call
+from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.settings import Scope, find_path
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding

@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.files.configuration import Setting, read_settings
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.models import mixture_shapes
 from gpu_lol_action.analysis.models.model_loads import is_helper_place
-from gpu_lol_action.analysis.networks.network_vocabularies import CHARACTERS, counts_letters
+from gpu_lol_action.analysis.networks.vocabularies import CHARACTERS, counts_letters
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.settings import Found, Scope, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding

@@ -29,7 +29,7 @@ from gpu_lol_action.analysis.models.model_loads import (
     referred_models,
 )
 from gpu_lol_action.analysis.models.model_shapes import shape_of_config, shape_of_run
-from gpu_lol_action.analysis.networks.network_sources import runs_without_gradients
+from gpu_lol_action.analysis.networks.sources import runs_without_gradients
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure

@@ -16,7 +16,7 @@ from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.programs.behavior import Behavior, top_level_gpu_import
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines, with_other_names
 from gpu_lol_action.analysis.programs.import_graph import imported_over
-from gpu_lol_action.analysis.python.python_code import Import
+from gpu_lol_action.analysis.python.code import Import
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.gpu_extras import takes_along
 from gpu_lol_action.analysis.runs.onnx_sessions import stays_in_memory

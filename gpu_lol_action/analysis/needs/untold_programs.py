@@ -21,7 +21,7 @@ from gpu_lol_action.analysis.needs.container_cards import container_need
 from gpu_lol_action.analysis.programs.behavior import top_level_gpu_import
 from gpu_lol_action.analysis.programs.import_graph import MAX_CLOSURE, import_closure, targets_of
 from gpu_lol_action.analysis.programs.local_names import is_local
-from gpu_lol_action.analysis.python.python_code import Import
+from gpu_lol_action.analysis.python.code import Import
 from gpu_lol_action.analysis.runs.entry_points import Run, is_started
 from gpu_lol_action.analysis.runs.node_packs import pack_of
 from gpu_lol_action.domain.patterns import regex

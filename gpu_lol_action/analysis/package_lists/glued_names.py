@@ -14,7 +14,7 @@ from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.formats.import_names import package_names
 from gpu_lol_action.analysis.package_lists.installable_names import meant
 from gpu_lol_action.analysis.package_lists.package_files import clean_requirement, package_name
-from gpu_lol_action.analysis.python.python_syntax import parse_program
+from gpu_lol_action.analysis.python.syntax import parse_program
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.wheel_ranges import known_packages

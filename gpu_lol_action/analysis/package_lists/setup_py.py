@@ -16,8 +16,8 @@ from gpu_lol_action.analysis.package_lists.package_files import (
     placed,
 )
 from gpu_lol_action.analysis.package_lists.setup_words import extension_line, is_list_file, leaves_out, python_wanted
-from gpu_lol_action.analysis.python.python_syntax import parse_program
-from gpu_lol_action.analysis.python.python_values import dotted_name
+from gpu_lol_action.analysis.python.syntax import parse_program
+from gpu_lol_action.analysis.python.values import dotted_name
 from gpu_lol_action.domain.records import record
 
 MAX_STEPS = 20_000

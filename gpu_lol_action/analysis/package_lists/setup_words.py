@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from gpu_lol_action.analysis.python.python_values import dotted_name
+from gpu_lol_action.analysis.python.values import dotted_name
 from gpu_lol_action.domain.patterns import regex
 
 _LIST = regex(r"(?:require|deps|pip)[\w./-]*\.(?:txt|in|pip)$|(?:^|/)requirements/[\w./-]+$")

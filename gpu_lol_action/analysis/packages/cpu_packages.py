@@ -21,7 +21,7 @@ from gpu_lol_action.analysis.package_lists.locked_extras import is_locked_with_e
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.packages import packages
 from gpu_lol_action.analysis.programs.loaded_modules import loaded_of_library
-from gpu_lol_action.analysis.python.python_code import Import
+from gpu_lol_action.analysis.python.code import Import
 from gpu_lol_action.analysis.runs.entry_points import is_started
 from gpu_lol_action.analysis.runs.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence, Finding

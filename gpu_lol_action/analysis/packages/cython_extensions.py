@@ -8,7 +8,7 @@ from types import MappingProxyType
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.paths import Form, Role
-from gpu_lol_action.analysis.python.python_code import Import
+from gpu_lol_action.analysis.python.code import Import
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex

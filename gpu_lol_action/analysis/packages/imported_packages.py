@@ -21,7 +21,7 @@ from gpu_lol_action.analysis.programs.import_graph import imported_at_once, impo
 from gpu_lol_action.analysis.programs.loaded_modules import loaded_modules, loaded_of_library
 from gpu_lol_action.analysis.programs.local_names import is_local
 from gpu_lol_action.analysis.programs.outer_packages import without_outer
-from gpu_lol_action.analysis.python.python_code import Import
+from gpu_lol_action.analysis.python.code import Import
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure, is_started
 from gpu_lol_action.analysis.runs.node_packs import pack_of
 from gpu_lol_action.analysis.runs.switched_on import switched_on

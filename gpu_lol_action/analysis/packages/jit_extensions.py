@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.programs.import_graph import import_closure
-from gpu_lol_action.analysis.python.python_defaults import Call
+from gpu_lol_action.analysis.python.defaults import Call
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 

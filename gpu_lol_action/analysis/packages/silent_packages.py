@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.programs.import_graph import import_closure
-from gpu_lol_action.analysis.python.python_defaults import Call
+from gpu_lol_action.analysis.python.defaults import Call
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.settings import values_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding

@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.formats.paths import Form, Role
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.package_lists.project_files import is_development
 from gpu_lol_action.analysis.programs.import_graph import is_imported, loaded_at_start
-from gpu_lol_action.analysis.python.python_code import Import
+from gpu_lol_action.analysis.python.code import Import
 from gpu_lol_action.analysis.runs.entry_points import documented_runs, is_started
 
 MAX_PROGRAMS = 120

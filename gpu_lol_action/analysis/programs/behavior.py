@@ -7,8 +7,8 @@ import enum
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.gpu_libraries import BROUGHT, GPU_MODULES
+from gpu_lol_action.analysis.python.code import Call, Import, PythonCode
 from gpu_lol_action.analysis.python.library_calls import BRINGS, INFERS, TRAINS, library_call
-from gpu_lol_action.analysis.python.python_code import Call, Import, PythonCode
 from gpu_lol_action.domain.patterns import regex
 
 _GPU_WORDS = GPU_MODULES | {name.partition(".")[0] for name in BROUGHT}

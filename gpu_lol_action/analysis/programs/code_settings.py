@@ -9,11 +9,11 @@ from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.configuration import Setting, fold_key
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.programs.hosted_calls import MODEL_WORDS, asks_elsewhere, is_request, lines_of_services
-from gpu_lol_action.analysis.python.python_code import PythonCode
-from gpu_lol_action.analysis.python.python_defaults import Call, Default, Given
-from gpu_lol_action.analysis.python.python_names import Names
-from gpu_lol_action.analysis.python.python_values import Value
-from gpu_lol_action.analysis.python.python_walk import ENTRY, LEAST_ENTRIES
+from gpu_lol_action.analysis.python.code import PythonCode
+from gpu_lol_action.analysis.python.defaults import Call, Default, Given
+from gpu_lol_action.analysis.python.names import Names
+from gpu_lol_action.analysis.python.values import Value
+from gpu_lol_action.analysis.python.walk import ENTRY, LEAST_ENTRIES
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 

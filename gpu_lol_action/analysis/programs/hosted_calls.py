@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.python.python_defaults import Call
+from gpu_lol_action.analysis.python.defaults import Call
 from gpu_lol_action.domain.patterns import regex
 
 MODEL_WORDS = frozenset({"model", "model_name", "model_id"})

@@ -12,7 +12,7 @@ from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.added_paths import added_folders
 from gpu_lol_action.analysis.programs.outer_packages import without_outer
-from gpu_lol_action.analysis.python.python_code import Import
+from gpu_lol_action.analysis.python.code import Import
 
 MAX_CLOSURE = 60
 STEPS = 3

@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.formats.paths import Form, Role
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.package_lists.project_files import is_development
 from gpu_lol_action.analysis.programs.import_graph import targets_of
-from gpu_lol_action.analysis.python.python_code import Import
+from gpu_lol_action.analysis.python.code import Import
 from gpu_lol_action.domain.patterns import regex
 
 MAX_LOADED = 100

@@ -13,7 +13,7 @@ from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.formats.import_names import is_known, is_standard
 from gpu_lol_action.analysis.formats.paths import Form
-from gpu_lol_action.analysis.python.python_code import Import
+from gpu_lol_action.analysis.python.code import Import
 
 MAX_SOURCES = 80
 MAX_WORDS = 8

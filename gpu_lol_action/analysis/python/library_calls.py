@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from gpu_lol_action.analysis.python.python_code import Call, PythonCode
+from gpu_lol_action.analysis.python.code import Call, PythonCode
 
 TRAINS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "art": ("TrainableModel",),

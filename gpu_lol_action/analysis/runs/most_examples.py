@@ -16,7 +16,7 @@ from gpu_lol_action.analysis.formats.package_families import comes_with
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.programs.local_names import is_local
-from gpu_lol_action.analysis.python.python_code import Import
+from gpu_lol_action.analysis.python.code import Import
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 

@@ -7,7 +7,7 @@ import re
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.programs.main_guards import started_alone
-from gpu_lol_action.analysis.python.python_code import Call
+from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.settings import values_of
 from gpu_lol_action.domain.finding import Evidence

@@ -7,12 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gpu_lol_action.analysis.documents.document_layout import code_blocks, headings_of, labels_of
-from gpu_lol_action.analysis.documents.documented_amounts import (
-    asks_for_memory,
-    in_gib,
-    memory_phrases,
-    tells_a_saving,
-)
+from gpu_lol_action.analysis.documents.documented_amounts import asks_for_memory, in_gib, memory_phrases, tells_a_saving
 from gpu_lol_action.analysis.documents.documented_cells import field_of, tabled
 from gpu_lol_action.analysis.documents.documented_phrases import (
     card_phrases,

@@ -8,7 +8,7 @@ import pytest
 
 from gpu_lol_action.analysis.answer.assemble import Analysis, analyze
 from gpu_lol_action.analysis.files.checkout import Checkout
-from gpu_lol_action.analysis.networks.network_sources import only_judges
+from gpu_lol_action.analysis.networks.sources import only_judges
 from gpu_lol_action.analysis.programs.import_graph import local_imports
 
 Build = Callable[[Mapping[str, str]], Checkout]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze
-from gpu_lol_action.analysis.media.media_question import built_instead
+from gpu_lol_action.analysis.media.question import built_instead
 from gpu_lol_action.analysis.programs.import_graph import import_closure
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.known_models import ModelFacts

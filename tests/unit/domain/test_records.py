@@ -7,8 +7,8 @@ from dataclasses import field
 
 import pytest
 
-from gpu_lol_action.analysis.python.python_defaults import Call
-from gpu_lol_action.analysis.python.python_values import Value
+from gpu_lol_action.analysis.python.defaults import Call
+from gpu_lol_action.analysis.python.values import Value
 from gpu_lol_action.domain.records import record
 
 

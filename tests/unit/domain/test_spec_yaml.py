@@ -5,15 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpu_lol_action.domain.spec import (
-    Dependencies,
-    EnvironmentSpec,
-    Hardware,
-    Meta,
-    Smoke,
-    Software,
-    WorkloadType,
-)
+from gpu_lol_action.domain.spec import Dependencies, EnvironmentSpec, Hardware, Meta, Smoke, Software, WorkloadType
 from gpu_lol_action.domain.spec_text import HEADER, spec_mapping, write_spec
 from gpu_lol_action.domain.spec_yaml import parse_spec, parse_spec_file
 from gpu_lol_action.errors import SpecError

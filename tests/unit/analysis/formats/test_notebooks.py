@@ -12,7 +12,7 @@ from gpu_lol_action.analysis.commands.launch_commands import launch_commands
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.formats.notebooks import read_notebook
 from gpu_lol_action.analysis.programs.behavior import Behavior
-from gpu_lol_action.analysis.python.python_syntax import parse_program
+from gpu_lol_action.analysis.python.syntax import parse_program
 from gpu_lol_action.analysis.runs.runs import primary_run
 
 Build = Callable[[Mapping[str, str]], Checkout]

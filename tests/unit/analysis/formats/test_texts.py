@@ -9,8 +9,8 @@ import re
 import pytest
 
 from gpu_lol_action.analysis.formats.texts import import_lines, may_define, may_give, text_of
-from gpu_lol_action.analysis.networks.network_programs import _outline_of
-from gpu_lol_action.analysis.python.python_code import PythonCode
+from gpu_lol_action.analysis.networks.programs import _outline_of
+from gpu_lol_action.analysis.python.code import PythonCode
 
 GIVES = [
     "learning_rate = 1e-4\n",

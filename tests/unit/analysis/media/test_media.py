@@ -8,7 +8,7 @@ import pytest
 from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.media import media
-from gpu_lol_action.analysis.media.media_question import media_model, with_media
+from gpu_lol_action.analysis.media.question import media_model, with_media
 from gpu_lol_action.analysis.runs.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.estimation.known_models import ModelFacts

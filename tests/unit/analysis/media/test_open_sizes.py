@@ -8,8 +8,8 @@ import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.analysis.files.checkout import Checkout
-from gpu_lol_action.analysis.media.media_sizes import image_size
 from gpu_lol_action.analysis.media.open_sizes import DEFAULT_GIB
+from gpu_lol_action.analysis.media.sizes import image_size
 from tests.support.networks import PICTURES
 
 Build = Callable[[Mapping[str, str]], Checkout]

@@ -6,7 +6,7 @@ import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze, detect_all
 from gpu_lol_action.analysis.programs.behavior import Behavior, behavior_of
-from gpu_lol_action.analysis.python.python_code import read_python
+from gpu_lol_action.analysis.python.code import read_python
 from gpu_lol_action.analysis.runs.runs import primary_run
 from tests.unit.analysis.conftest import Build
 

@@ -1,0 +1,173 @@
+"""Values that a program starts with: assignments, fields, parameters, entries of dictionaries, and options of every common parser."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import field, replace
+
+from gpu_lol_action.analysis.python.values import Value, value_of
+from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
+
+MAX_ENTRIES = 200
+_FLAGS = regex(
+    r"DEFINE_(?:string|integer|float|bool|boolean|enum|multi_string|multi_integer|multi_float|list|config_file)"
+)
+_OPTIONS = ("add_", "option", "DEFINE_")
+_DESTINATION = regex(r"[A-Za-z_]\w*")
+
+
+@record(frozen=True, slots=True)
+class Call:
+    """A call: dotted name as written, arguments by place and by name, 1-based line; ``owner``: the entry that it stands in."""
+
+    name: str
+    arguments: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+    line: int
+    owner: str = ""
+    last: str = field(init=False, repr=False, compare=False)
+    """The last word of the name (``from_pretrained``), by which every detector looks for what it knows."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "last", self.name.rpartition(".")[2])
+
+    def keyword(self, *names: str) -> Value | None:
+        """Return the first of these named arguments, or None."""
+        return next((value for key, value in self.keywords if key in names), None)
+
+
+@record(frozen=True, slots=True)
+class Default:
+    """A value that a program starts with: an assignment, a dataclass field, a parameter, an entry, or a parser's default.
+
+    ``owner`` is the function, class or entry of a dictionary that it stands in: the name under which a registry has it;
+    ``is_parameter``: it is the default of one of that function's parameters.
+    """
+
+    name: str
+    text: str
+    line: int
+    is_option: bool
+    owner: str = ""
+    is_parameter: bool = False
+
+
+@record(frozen=True, slots=True)
+class Given:
+    """A name with its value as written, which another name may have to tell; ``is_start``: a run starts with it."""
+
+    name: str
+    value: Value
+    line: int
+    is_option: bool
+    owner: str = ""
+    is_start: bool = True
+    is_parameter: bool = False
+
+
+def option_of(call: Call) -> Given | None:
+    """Return the default that a parser's option gives: argparse, optparse, click, typer, absl."""
+    last = call.last
+    if not call.arguments or not last.startswith(_OPTIONS):  # most calls are none of these
+        return None
+    if last in {"add_argument", "add_option"}:
+        value = call.keyword("default")
+        flags = [argument.text for argument in call.arguments if argument.text]
+        action = call.keyword("action")
+        if value is None and action is not None and action.text == "store_true":
+            value = Value("False")
+        destination = call.keyword("dest")
+        name = destination.text if destination and destination.text else max(flags, key=len, default="")
+        return _given(name, value, call)
+    if last == "option":
+        texts = [argument.text.split("/")[0].strip() for argument in call.arguments if argument.text]
+        # Click: `-m`, `--model`, `--x/--no-x`, and a bare word names the parameter itself.
+        bare = next((text for text in texts if _DESTINATION.fullmatch(text)), "")
+        return _given(bare or max(texts, key=len, default=""), call.keyword("default"), call)
+    if _FLAGS.fullmatch(last) and len(call.arguments) >= 2:
+        return _given(call.arguments[0].text or "", call.arguments[1], call)
+    return None
+
+
+def _given(name: str, value: Value | None, call: Call) -> Given | None:
+    plain = name.lstrip("-").replace("-", "_")
+    return Given(plain, value, call.line, is_option=True) if plain and value is not None else None
+
+
+def assigned(node: ast.Assign | ast.AnnAssign, owner: str) -> Iterator[Given]:
+    """Yield names with their values; annotated ones count as options (dataclass fields)."""
+    if node.value is None or isinstance(node.value, ast.Dict):
+        return
+    is_option = isinstance(node, ast.AnnAssign)
+    value = value_of(node.value)
+    # What a variable is computed from is followed where it is used; as a start it counts only where it is plain.
+    is_start = is_option or value.text is not None
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        name = target_name(target)
+        if name is not None:
+            yield Given(name, value, node.lineno, is_option, owner, is_start)
+
+
+def target_name(target: ast.AST) -> str | None:
+    """Return the last word of what is assigned to: ``x``, ``config.x``, ``config["x"]``."""
+    if isinstance(target, ast.Name):
+        return target.id
+    if isinstance(target, ast.Attribute):
+        return target.attr
+    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
+        key = target.slice.value
+        return key if isinstance(key, str) and key.isidentifier() else None
+    return None
+
+
+_KEPT = frozenset({"offload_optimizer", "offload_param"})
+"""Sections of a DeepSpeed configuration whose entries mean nothing without their names."""
+
+
+def entries(node: ast.Dict, owner: str) -> Iterator[Given]:
+    """Yield the entries of a dictionary under plain names: configurations are often written so."""
+    for key, item in zip(node.keys[:MAX_ENTRIES], node.values[:MAX_ENTRIES], strict=False):
+        if isinstance(key, ast.Constant) and isinstance(key.value, str) and key.value.isidentifier():
+            if key.value in _KEPT and isinstance(item, ast.Dict):
+                yield from (replace(inner, name=f"{key.value}_{inner.name}") for inner in entries(item, owner))
+            value = value_of(item) if not isinstance(item, (ast.Dict, ast.List, ast.Tuple)) else Value(None)
+            if value.text is not None:
+                yield Given(key.value, value, item.lineno, is_option=False, owner=owner)
+
+
+def by_place(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.arg]:
+    """Return the parameters that take their argument by its place, those in front of a ``/`` with them."""
+    return [*node.args.posonlyargs, *node.args.args]
+
+
+def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> Iterator[Given]:
+    """Yield the defaults of a function's parameters: ``fire``, ``typer`` and plain calls start with them."""
+    arguments = by_place(node)
+    pairs = list(zip(arguments[len(arguments) - len(node.args.defaults) :], node.args.defaults, strict=True))
+    pairs += [
+        (argument, value)
+        for argument, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        if value is not None
+    ]
+    for argument, value in pairs:
+        yield Given(argument.arg, value_of(value), argument.lineno, is_option=False, owner=owner, is_parameter=True)
+
+
+def table_of(node: ast.AST) -> dict[str, Value] | None:
+    """Return a dictionary of texts as a table to look names up in; None where it is none."""
+    if isinstance(node, ast.Dict):
+        pairs = [
+            (value_of(key).text, item) for key, item in zip(node.keys, node.values, strict=True) if key is not None
+        ]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
+        pairs = [(word.arg, word.value) for word in node.keywords]
+    else:
+        return None
+    found: dict[str, Value] = {}
+    for name, item in pairs[:MAX_ENTRIES]:
+        value = value_of(item)
+        if name is not None and (value.text is not None or value.is_open):
+            found.setdefault(name, value)
+    return found or None
