@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 
 from gpu_lol_action.analysis.documents.documented_phrases import find_card
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.files.configuration import Setting, read_settings
+from gpu_lol_action.analysis.files.configuration import read_settings
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.named_cards import named_card_gb

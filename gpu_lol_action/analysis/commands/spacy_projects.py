@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.configuration import MAX_CONFIG_BYTES, Setting, fold_key
+from gpu_lol_action.analysis.files.configuration import MAX_CONFIG_BYTES
+from gpu_lol_action.analysis.files.setting import Setting, fold_key
 from gpu_lol_action.domain.patterns import regex
 
 PROJECTS = frozenset({"project.yml", "project.yaml"})

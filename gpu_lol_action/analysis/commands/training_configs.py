@@ -9,7 +9,8 @@ from gpu_lol_action.analysis.commands.hosted_lines import hosted_lines, is_hoste
 from gpu_lol_action.analysis.commands.hosting_files import TRUSS, truss_wish
 from gpu_lol_action.analysis.commands.monai_bundles import bundle_configs
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.files.configuration import fold_key, read_settings
+from gpu_lol_action.analysis.files.configuration import read_settings
+from gpu_lol_action.analysis.files.setting import fold_key
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.domain.finding import Evidence

@@ -9,22 +9,19 @@ from typing import Any
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.setting import BROKEN, MAX_KEY, TOO_DEEP, Setting, fold_key
+from gpu_lol_action.analysis.files.spacy_pipelines import pipeline_settings
 from gpu_lol_action.analysis.formats.json_text import parse_json
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.formats.toml_reading import read_toml
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.domain.records import record
 
 MAX_CONFIG_BYTES = 256 * 1024
 MAX_SETTINGS = 2000
-MAX_DEPTH = 40
-MAX_KEY = 100
 MAX_DIGITS = 30
 MOST_LISTS = 20  # numbers of a list in a list, and such lists
 TOO_LARGE = f"over {MAX_CONFIG_BYTES // 1024} KiB, so not read as configuration"
-TOO_DEEP = "nested too deeply for a configuration"
-BROKEN = "not valid JSON or YAML, so not understood, or only up to the fault"
 BROKEN_TABLE = "not valid TOML, so not understood"
 _TABLE = regex(r"\s*\[{1,2}\s*([\w.\"' -]{1,200}?)\s*\]{1,2}\s*(?:#.*)?$")
 _KEY = regex(r"\s*[\"']?([\w.-]{1,100})[\"']?\s*=")
@@ -33,24 +30,6 @@ _SWITCH = ".enabled"
 _LEARNING = frozenset({"train", "training"})
 _JUDGING = ("test", "val", "eval", "valid", "validation", "testing", "dev", "infer", "inference", "evaluation")
 _QUOTED = regex(r'"((?:[^"\\]|\\.)*)"')
-
-
-@record(frozen=True, slots=True)
-class Setting:
-    """One value: its key (last word, small letters, underscores), its dotted path, its text, and where it stands.
-
-    ``owner`` is the function, class or entry of a registry that a program's value stands in; ``is_parameter``: it is the
-    default of one of that function's parameters, which holds only where no call gives it. ``origin``: the option that the value
-    is taken from (``gpus_per_node=args.tasks_per_node``), which a command may give.
-    """
-
-    key: str
-    path: str
-    text: str
-    evidence: Evidence
-    owner: str = ""
-    is_parameter: bool = False
-    origin: str = ""
 
 
 def read_settings(source: Source) -> tuple[Setting, ...]:
@@ -101,12 +80,6 @@ def _with_learned(settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
         if path not in paths and any(f"{path}.{other}" in paths for other in _JUDGING)
     ]
     return (*settings, *said)
-
-
-def fold_key(key: str) -> str:
-    """Return a key as settings carry it: small letters, underscores."""
-    plain = key.strip().lower()
-    return plain if plain.isidentifier() else regex(r"[\s-]+").sub("_", plain)
 
 
 def _bounded(settings: Iterator[Setting]) -> Iterator[Setting]:
@@ -213,14 +186,6 @@ def _yaml(source: Source) -> Iterator[Setting]:
     yield from yaml_settings(source)
 
 
-def _pipeline(source: Source) -> Iterator[Setting]:
-    from gpu_lol_action.analysis.files.spacy_pipelines import (
-        pipeline_settings,  # late: it makes settings of this module's
-    )
-
-    yield from pipeline_settings(source)
-
-
 _READERS: Mapping[Form, Callable[[Source], Iterator[Setting]]] = {
-    Form.JSON: _json, Form.YAML: _yaml, Form.TOML: _toml, Form.INI: _pipeline
+    Form.JSON: _json, Form.YAML: _yaml, Form.TOML: _toml, Form.INI: pipeline_settings
 }  # fmt: skip

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.configuration import MAX_CONFIG_BYTES, fold_key
+from gpu_lol_action.analysis.files.configuration import MAX_CONFIG_BYTES
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.setting import fold_key
 from gpu_lol_action.analysis.formats.json_text import parse_json
 from gpu_lol_action.analysis.formats.paths import Form
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.configuration import Setting
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from gpu_lol_action.analysis.command_lines.shell_defaults import is_left_open
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.configuration import Setting, fold_key
+from gpu_lol_action.analysis.files.setting import Setting, fold_key
 from gpu_lol_action.domain.patterns import regex
 
 MAX_BLANK = 120

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.configuration import BROKEN, MAX_DEPTH, MAX_KEY, TOO_DEEP, Setting, fold_key
+from gpu_lol_action.analysis.files.setting import BROKEN, MAX_DEPTH, MAX_KEY, TOO_DEEP, Setting, fold_key
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.records import record
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.configuration import Setting
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.settings import Scope, as_number, look_up
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding

@@ -15,8 +15,8 @@ import re
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.configuration import Setting
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.media.scenes import MOST_POINTS, SAMPLES
 from gpu_lol_action.analysis.models.model_loads import MODEL_KEYS, loads_of
 from gpu_lol_action.analysis.runs.settings import Scope, as_number

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.files.configuration import Setting
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.media.networks import configured_network
 from gpu_lol_action.analysis.networks.machine import parse_value
 from gpu_lol_action.analysis.networks.measure import OwnNetwork

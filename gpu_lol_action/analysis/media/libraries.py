@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.configuration import fold_key
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.setting import fold_key
 from gpu_lol_action.analysis.files.unfilled_options import is_unfilled
 from gpu_lol_action.analysis.models.model_loads import is_helper_place
 from gpu_lol_action.analysis.networks.blueprints import blueprint_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpu_lol_action.analysis.files.configuration import Setting
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.runs.settings import as_number
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.estimation.model_facts import find_model

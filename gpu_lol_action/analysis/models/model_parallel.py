@@ -8,7 +8,7 @@ layers, the experts are divided), ``training.data_parallel`` (how often all of t
 from __future__ import annotations
 
 from gpu_lol_action.analysis.files.checkout import Checkout
-from gpu_lol_action.analysis.files.configuration import Setting
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.models.megatron_flags import shape_of_flags
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.runs.entry_points import Run

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.documents.wordless import wordless
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.files.configuration import Setting, read_settings
+from gpu_lol_action.analysis.files.configuration import read_settings
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.models import mixture_shapes
 from gpu_lol_action.analysis.models.model_loads import is_helper_place

@@ -10,7 +10,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis.commands.launch_commands import launch_commands
 from gpu_lol_action.analysis.documents.shown_programs import is_shown
 from gpu_lol_action.analysis.files.checkout import Checkout
-from gpu_lol_action.analysis.files.configuration import Setting
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.models.beside_hosted import embeds_on_a_card

@@ -10,7 +10,7 @@ import re
 
 from gpu_lol_action.analysis.commands.launch_commands import launch_commands
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.files.configuration import Setting, fold_key
+from gpu_lol_action.analysis.files.setting import Setting, fold_key
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.option_aliases import by_long_names

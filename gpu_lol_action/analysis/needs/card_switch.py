@@ -11,7 +11,7 @@ import re
 from gpu_lol_action.analysis.commands.launch_commands import launch_commands
 from gpu_lol_action.analysis.documents.silent_readme import silent_readme
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.files.configuration import fold_key
+from gpu_lol_action.analysis.files.setting import fold_key
 from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.run_kinds import is_refused

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from gpu_lol_action.analysis.networks.arguments import number
 from gpu_lol_action.analysis.networks.machine import Machine
 from gpu_lol_action.analysis.networks.sizes import side_of
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Layer, Tensor, Value
 
 ATTENTION = frozenset({"MultiheadAttention", "MultiHeadAttention", "MultiHeadDotProductAttention", "TransformerEncoderLayer", "TransformerDecoderLayer",
                        "Transformer", "TransformerEncoder", "TransformerDecoder", "Attention", "Block", "VisionTransformer", "Mlp", "PatchEmbed"})  # fmt: skip
-Number = Callable[..., float | None]
 
 
-def attention_parameters(layer: Layer, number: Number) -> float | None:
+def attention_parameters(layer: Layer) -> float | None:
     """Return the weights of such a layer; None where its width is not known."""
     kind = layer.kind
-    width = _width(layer, number)
+    width = _width(layer)
     if kind in {"TransformerEncoder", "TransformerDecoder"}:
         inner = layer.places[0] if layer.places else layer.named.get("encoder_layer", layer.named.get("decoder_layer"))
         times = number(layer, 1, "num_layers", default=6.0) or 6.0
@@ -40,10 +38,10 @@ def attention_parameters(layer: Layer, number: Number) -> float | None:
         return depth * block + width * (3 * patch**2 + 200 + (number(layer, -1, "num_classes", default=1000.0) or 0.0))
     if not kind.startswith("Transformer"):
         return 4 * width * (width + 1)
-    return _blocks(layer, number) * _block(layer, width, number)
+    return _blocks(layer) * _block(layer, width)
 
 
-def _width(layer: Layer, number: Number) -> float | None:
+def _width(layer: Layer) -> float | None:
     if layer.kind == "VisionTransformer":
         return number(layer, -1, "embed_dim", default=768.0)
     if layer.kind == "PatchEmbed":
@@ -52,14 +50,14 @@ def _width(layer: Layer, number: Number) -> float | None:
     return number(layer, 0, "d_model", "embed_dim", "key_dim", "dim", "in_features", "qkv_features", default=default)
 
 
-def _block(layer: Layer, width: float, number: Number) -> float:
+def _block(layer: Layer, width: float) -> float:
     place = 5 if layer.kind == "Transformer" else 2
     inner = number(layer, place - (layer.kind == "Transformer"), "dim_feedforward", default=2048.0) or 2048.0
     decoder = 8 if layer.kind == "TransformerDecoderLayer" else 4
     return decoder * width * width + 2 * width * inner + inner + 12 * width
 
 
-def _blocks(layer: Layer, number: Number) -> float:
+def _blocks(layer: Layer) -> float:
     if layer.kind != "Transformer":
         return 1.0
     return (number(layer, 2, "num_encoder_layers", default=6.0) or 6.0) + 1.5 * (
@@ -69,13 +67,11 @@ def _blocks(layer: Layer, number: Number) -> float:
 
 def apply_attention(machine: Machine, layer: Layer, tensor: Tensor, *, holds_scores: bool) -> Value:
     """Return what such a layer gives, and note what it keeps per position: 16 widths a block, and attention's scores if they are held."""
-    from gpu_lol_action.analysis.networks.weights import number
-
     kind, kept = layer.kind, machine.kept
-    width = _width(layer, number)
+    width = _width(layer)
     if kind in {"TransformerEncoder", "TransformerDecoder"}:
         inner = layer.places[0] if layer.places else layer.named.get("encoder_layer", layer.named.get("decoder_layer"))
-        width = _width(inner, number) if isinstance(inner, Layer) else None
+        width = _width(inner) if isinstance(inner, Layer) else None
     if kind in {"VisionTransformer", "PatchEmbed"} and tensor.numel is None and width:
         patch = number(layer, 1 if kind == "PatchEmbed" else -1, "patch_size", default=16.0) or 16.0
         side = number(layer, 0 if kind == "PatchEmbed" else -1, "img_size") or side_of(machine)
@@ -92,12 +88,12 @@ def apply_attention(machine: Machine, layer: Layer, tensor: Tensor, *, holds_sco
         return tensor
     outer = (number(layer, 2, "out_features") or width) if kind == "Mlp" else width
     out = Tensor(positions * outer, (1.0, positions, outer))
-    scores = _scores(layer, positions, width, number) if holds_scores else 0.0
-    kept.keep(out, _kept_widths(layer, number) + scores)
+    scores = _scores(layer, positions, width) if holds_scores else 0.0
+    kept.keep(out, _kept_widths(layer) + scores)
     return [out, UNKNOWN] if kind == "MultiheadAttention" else out
 
 
-def _kept_widths(layer: Layer, number: Number) -> float:
+def _kept_widths(layer: Layer) -> float:
     """Return how many times its width a layer keeps per position."""
     ratio = number(layer, 2, "mlp_ratio", default=4.0) or 4.0
     block = 8.0 + 2 * ratio
@@ -118,16 +114,16 @@ def _kept_widths(layer: Layer, number: Number) -> float:
         inner = (
             layer.places[0] if layer.kind in {"TransformerEncoder", "TransformerDecoder"} and layer.places else layer
         )
-        times = (number(layer, 1, "num_layers", default=6.0) or 6.0) if inner is not layer else _blocks(layer, number)
+        times = (number(layer, 1, "num_layers", default=6.0) or 6.0) if inner is not layer else _blocks(layer)
         if not isinstance(inner, Layer):
             return 16.0 * times
-        width = _width(inner, number) or 1.0
+        width = _width(inner) or 1.0
         wide = number(inner, 2, "dim_feedforward", default=2048.0) or 2048.0
         return times * (9.0 + 3 * wide / width + (6.0 if inner.kind == "TransformerDecoderLayer" else 0.0))
     return 5.0
 
 
-def _scores(layer: Layer, positions: float, width: float, number: Number) -> float:
+def _scores(layer: Layer, positions: float, width: float) -> float:
     """Return how many widths per position the scores take that PyTorch's own attention holds when it is asked for its weights."""
     if layer.kind != "MultiheadAttention":
         return 0.0

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.files.configuration import fold_key
 from gpu_lol_action.analysis.files.configured_lists import document_of
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.setting import fold_key
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.formats.texts import may_define
 from gpu_lol_action.analysis.networks.machine import Frame, Machine

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.networks.arguments import number
 from gpu_lol_action.analysis.networks.forms import numel_of
 from gpu_lol_action.analysis.networks.machine import Machine
 from gpu_lol_action.analysis.networks.sizes import side_of
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Layer, Tensor, Value
-from gpu_lol_action.analysis.networks.weights import conv_weights, number, rank_of
+from gpu_lol_action.analysis.networks.weights import conv_weights, rank_of
 
 LONGEST = 8192.0
 """Sides that are enlarged grow no further: larger pictures were not understood."""

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.networks.arguments import number
 from gpu_lol_action.analysis.networks.forms import numel_of
 from gpu_lol_action.analysis.networks.machine import Machine
 from gpu_lol_action.analysis.networks.order import in_order
@@ -13,7 +14,7 @@ from gpu_lol_action.analysis.networks.series import series_input
 from gpu_lol_action.analysis.networks.sizes import side_of
 from gpu_lol_action.analysis.networks.values import Class, Counted, Instance, Layer, Tensor, Value
 from gpu_lol_action.analysis.networks.waves import is_judged, wave_input
-from gpu_lol_action.analysis.networks.weights import NORM, number
+from gpu_lol_action.analysis.networks.weights import NORM
 from gpu_lol_action.analysis.python.defaults import by_place
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.networks.arguments import number
 from gpu_lol_action.analysis.networks.attention import ATTENTION, apply_attention
 from gpu_lol_action.analysis.networks.convolutions import convolved
 from gpu_lol_action.analysis.networks.forms import gated, numel_of, shrunk
@@ -23,7 +24,6 @@ from gpu_lol_action.analysis.networks.weights import (
     POOL,
     RECURRENT,
     TABLES,
-    number,
     recurrent_weights,
     weights_of,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from gpu_lol_action.analysis.networks.arguments import number
 from gpu_lol_action.analysis.networks.calls import call
 from gpu_lol_action.analysis.networks.chain import is_chain, run_chain
 from gpu_lol_action.analysis.networks.idle import is_judge, only_fills
@@ -13,7 +14,7 @@ from gpu_lol_action.analysis.networks.machine import Kept, Machine, OtherRankErr
 from gpu_lol_action.analysis.networks.methods import ways_in
 from gpu_lol_action.analysis.networks.sources import only_judges
 from gpu_lol_action.analysis.networks.values import A_ROW, UNKNOWN, Counted, Function, Instance, Layer, Tensor, Value
-from gpu_lol_action.analysis.networks.weights import DENSE, number
+from gpu_lol_action.analysis.networks.weights import DENSE
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.records import record
 

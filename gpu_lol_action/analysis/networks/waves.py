@@ -6,10 +6,10 @@ thousand samples: the generator makes them of one frame per hop, discriminators 
 
 from __future__ import annotations
 
+from gpu_lol_action.analysis.networks.arguments import number, number_at
 from gpu_lol_action.analysis.networks.forms import numel_of
 from gpu_lol_action.analysis.networks.machine import Machine
 from gpu_lol_action.analysis.networks.values import Layer, Tensor
-from gpu_lol_action.analysis.networks.weights import number, number_at
 from gpu_lol_action.domain.patterns import regex
 
 _SEGMENT = ("segment_size", "segment_length", "segment_len", "seg_len", "audio_segment_size", "batch_max_steps")

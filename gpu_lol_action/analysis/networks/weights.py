@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from gpu_lol_action.analysis.networks.arguments import first_number, number
 from gpu_lol_action.analysis.networks.attention import ATTENTION, attention_parameters
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Layer, Tensor, Value
 from gpu_lol_action.domain.patterns import regex
@@ -33,15 +34,6 @@ DENSE = frozenset(
 
 _ARGUMENTS = {"kernel_size": (2, 3), "stride": (3, 1), "padding": (4, 0), "dilation": (5, 1), "groups": (6, 1)}
 """Arguments of PyTorch's convolutions by their places, and what they start with."""
-
-
-def number(layer: Layer, place: int, *names: str, default: float | None = None) -> float | None:
-    """Return an argument as a number, by one of its names or its place."""
-    value = next((layer.named[name] for name in names if name in layer.named), UNKNOWN)
-    if value is UNKNOWN and 0 <= place < len(layer.places):
-        value = layer.places[place]
-    value = value[0] if isinstance(value, list) and value else value
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else default
 
 
 def layer_number(layer: Layer, name: str) -> Value:
@@ -98,7 +90,7 @@ def weights_of(layer: Layer) -> float | None:
         width = number(layer, 1, "embedding_dim", "output_dim", "features")
         return rows * width if rows and width else None
     if kind in ATTENTION:
-        return attention_parameters(layer, number)
+        return attention_parameters(layer)
     if kind in RECURRENT and not layer.is_last:
         return recurrent_weights(layer, number(layer, 0, "input_size"))
     if NORM.match(kind):
@@ -122,19 +114,6 @@ def conv_weights(layer: Layer, inner: float, outer: float, *, shift: int) -> flo
     kernel = math.prod(sides) if isinstance(sides, list) and all(isinstance(s, (int, float)) for s in sides) and len(sides) == rank else (first_number(sides) or 3.0) ** rank  # fmt: skip
     bias = 0.0 if layer.named.get("bias") is False or layer.named.get("use_bias") is False else outer
     return inner * outer / max(groups, 1.0) * kernel + bias
-
-
-def first_number(value: Value) -> float | None:
-    """Return a number, or the first of several."""
-    value = value[0] if isinstance(value, list) and value else value
-    return float(value) if isinstance(value, (int, float)) else None
-
-
-def number_at(value: Value, place: int) -> float | None:
-    """Return a number, of several the one at that place."""
-    if isinstance(value, list) and place < len(value):
-        value = value[place]
-    return first_number(value)
 
 
 def rank_of(layer: Layer) -> int:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.configuration import Setting, fold_key
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.setting import Setting, fold_key
 from gpu_lol_action.analysis.programs.hosted_calls import MODEL_WORDS, asks_elsewhere, is_request, lines_of_services
 from gpu_lol_action.analysis.python.code import PythonCode
 from gpu_lol_action.analysis.python.defaults import Call, Default, Given

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.configuration import Setting, fold_key
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.setting import Setting, fold_key
 from gpu_lol_action.analysis.files.unfilled_options import is_unfilled
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.dead_functions import dead_functions

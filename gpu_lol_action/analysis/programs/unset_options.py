@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Iterable
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.configuration import fold_key
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.setting import fold_key
 from gpu_lol_action.domain.patterns import regex
 
 MAX_OPTIONS = 300

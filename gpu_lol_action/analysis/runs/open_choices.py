@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.configuration import Setting
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.programs.dead_branches import compared_blocks
 
 QUANTIZERS = frozenset({"load_in_4bit", "load_in_8bit", "load_4bit", "load_8bit", "load_in_4bits", "load_in_8bits"})

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.files.configuration import Setting
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.code_settings import bare_name, code_settings, registry_entries
 from gpu_lol_action.analysis.programs.import_graph import local_imports

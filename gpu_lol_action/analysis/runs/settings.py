@@ -9,7 +9,8 @@ from dataclasses import field, replace
 
 from gpu_lol_action.analysis.commands.container_lines import given_variables
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.files.configuration import Setting, fold_key, read_settings
+from gpu_lol_action.analysis.files.configuration import read_settings
+from gpu_lol_action.analysis.files.setting import Setting, fold_key
 from gpu_lol_action.analysis.files.unfilled_options import is_unfilled, without_blanks
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.code_settings import (

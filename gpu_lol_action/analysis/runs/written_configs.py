@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.files.configuration import Setting, json_settings
+from gpu_lol_action.analysis.files.configuration import json_settings
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.patterns import regex
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.configuration import fold_key
+from gpu_lol_action.analysis.files.setting import fold_key
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up

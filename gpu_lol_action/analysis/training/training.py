@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpu_lol_action.analysis.files.checkout import Checkout
-from gpu_lol_action.analysis.files.configuration import Setting
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.models.weight_widths import weight_bits_of
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.runs import layouts_alone, litgpt_defaults

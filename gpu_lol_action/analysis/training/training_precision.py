@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpu_lol_action.analysis.files.checkout import Checkout
-from gpu_lol_action.analysis.files.configuration import Setting
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.run_calls import called_at
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from gpu_lol_action.analysis.files.checkout import Checkout
-from gpu_lol_action.analysis.files.configuration import Setting
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.runs.runs import primary_run
 from gpu_lol_action.analysis.runs.settings import Found, Scope, look_up, look_up_number, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence

@@ -1,0 +1,36 @@
+"""One value of a configuration, and the bounds and remarks that every reader of such files shares."""
+
+from __future__ import annotations
+
+from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
+
+MAX_DEPTH = 40
+MAX_KEY = 100
+TOO_DEEP = "nested too deeply for a configuration"
+BROKEN = "not valid JSON or YAML, so not understood, or only up to the fault"
+
+
+@record(frozen=True, slots=True)
+class Setting:
+    """One value: its key (last word, small letters, underscores), its dotted path, its text, and where it stands.
+
+    ``owner`` is the function, class or entry of a registry that a program's value stands in; ``is_parameter``: it is the
+    default of one of that function's parameters, which holds only where no call gives it. ``origin``: the option that the value
+    is taken from (``gpus_per_node=args.tasks_per_node``), which a command may give.
+    """
+
+    key: str
+    path: str
+    text: str
+    evidence: Evidence
+    owner: str = ""
+    is_parameter: bool = False
+    origin: str = ""
+
+
+def fold_key(key: str) -> str:
+    """Return a key as settings carry it: small letters, underscores."""
+    plain = key.strip().lower()
+    return plain if plain.isidentifier() else regex(r"[\s-]+").sub("_", plain)
