@@ -14,8 +14,6 @@ from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.needs.plain_networks import is_listed_for_a_card, names_a_card
 from gpu_lol_action.domain.finding import Confidence, Finding
 
-# A list or an import that names it, and nothing that is done.
-_BY_NAME = ("is a dependency", "is imported")
 LEAST_PROGRAMS = 20
 """Of fewer a use that was not understood may be the whole."""
 MOST_NAMING = 0.04
@@ -23,9 +21,7 @@ MOST_NAMING = 0.04
 
 
 def nothing_wants_a_card(checkout: Checkout, need: Finding) -> Finding | None:
-    """Return that such a checkout needs no GPU; None where a README speaks of a card, more than a few programs name one, or one builds layers in PyTorch."""
-    if not need.why.endswith(_BY_NAME):
-        return None
+    """Return that a checkout of which only names speak for a GPU (``need``) needs none; None where a README speaks of a card, more than a few programs name one, or one builds layers in PyTorch."""
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
     if len(programs) < LEAST_PROGRAMS or silent_readme(checkout) is None or is_listed_for_a_card(checkout):
         return None

@@ -95,7 +95,8 @@ def _of_nothing_started(checkout: Checkout, need: Finding) -> list[Finding]:
         return [need, Finding("workload", "training", why, Confidence.LOW, need.evidence)]
     if (kernels := kernels_workload(checkout)) is not None:
         return [need, kernels]
-    if (unneeded := nothing_wants_a_card(checkout, need)) is not None:
+    # Without a run there is nothing but names, or else kernels, containers and what a README says.
+    if need == _named(checkout, None) and (unneeded := nothing_wants_a_card(checkout, need)) is not None:
         return [unneeded]
     why = f"{need.why}, but nothing was found that trains or infers"
     return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
@@ -126,23 +127,9 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
         run is not None and run.script is not None and is_shown(run.script) and _has_more(checkout, run.script)
     )
     run = None if is_one_of_many else run
-    declared = declared_packages(checkout)
-    hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
-    # `pip install "mine[all]"` of a library that neither trains nor infers brings what it can work with, not what it needs; no
-    # more does a module of it that nobody is told to start.
-    is_started = run is not None and (run.command is not None or not any(item.is_library for item in declared))
-    locked = frozenset(item for item in hard if is_locked_with_extras(checkout, item))
-    hard = [item for item in hard if is_started or not (item.group or item in locked)]
-    if hard:
-        name = package_name(hard[0].requirement)
-        return Finding("gpu.use", "yes", f"`{name}` is a dependency", Confidence.MEDIUM, hard[0].evidence)
-    is_library = any(item.is_library and not item.is_optional for item in declared) or _reads_its_list(checkout)
-    offered = (item for item in declared if item.group or item.is_optional or item in locked)
-    extras = frozenset(package_name(item.requirement) for item in offered)
-    imported = _gpu_import(checkout, extras, is_library=is_library, may_be_extra=run is not None)
-    if imported is not None:
-        source, module, line = imported
-        return Finding("gpu.use", "yes", f"`{module}` is imported", Confidence.HIGH, Evidence(source.path, line))
+    if (named := _named(checkout, run)) is not None:
+        return named
+    is_library, is_started = _is_library(checkout), _is_started(checkout, run)
     for source in checkout.of(Form.PYTHON, Form.NOTEBOOK):
         # A library's own module only hands on what its user asks for.
         if is_library and (_is_beside(source) or not is_started):
@@ -160,6 +147,37 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
         or container_need(checkout)
         or (made_for_cards(checkout) if is_library else code_need(checkout))
     )
+
+
+def _named(checkout: Checkout, run: Run | None) -> Finding | None:
+    """Return that a list or an import names what computes on a GPU, or None; whether it is ever used is another question."""
+    declared = declared_packages(checkout)
+    hard = [item for item in declared if not item.is_optional and package_name(item.requirement) in GPU_PACKAGES]
+    # `pip install "mine[all]"` of a library that neither trains nor infers brings what it can work with, not what it needs; no
+    # more does a module of it that nobody is told to start.
+    is_started = _is_started(checkout, run)
+    locked = frozenset(item for item in hard if is_locked_with_extras(checkout, item))
+    hard = [item for item in hard if is_started or not (item.group or item in locked)]
+    if hard:
+        name = package_name(hard[0].requirement)
+        return Finding("gpu.use", "yes", f"`{name}` is a dependency", Confidence.MEDIUM, hard[0].evidence)
+    offered = (item for item in declared if item.group or item.is_optional or item in locked)
+    extras = frozenset(package_name(item.requirement) for item in offered)
+    imported = _gpu_import(checkout, extras, is_library=_is_library(checkout), may_be_extra=run is not None)
+    if imported is None:
+        return None
+    source, module, line = imported
+    return Finding("gpu.use", "yes", f"`{module}` is imported", Confidence.HIGH, Evidence(source.path, line))
+
+
+def _is_started(checkout: Checkout, run: Run | None) -> bool:
+    is_library = any(item.is_library for item in declared_packages(checkout))
+    return run is not None and (run.command is not None or not is_library)
+
+
+def _is_library(checkout: Checkout) -> bool:
+    declared = declared_packages(checkout)
+    return any(item.is_library and not item.is_optional for item in declared) or _reads_its_list(checkout)
 
 
 def _launched(checkout: Checkout) -> Finding | None:
