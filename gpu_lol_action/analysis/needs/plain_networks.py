@@ -9,7 +9,6 @@ their words. Ludwig builds its networks after a table's columns, so that these t
 from __future__ import annotations
 
 import re
-from collections.abc import Set as AbstractSet
 
 from gpu_lol_action.analysis.dependencies.dependency_lists import declared_packages
 from gpu_lol_action.analysis.documents.silent_readme import silent_readme, speaks_of_a_card
@@ -81,11 +80,6 @@ def learns_from_numbers(checkout: Checkout, run: Run | None) -> bool:
 def names_a_card(source: Source) -> bool:
     """Whether a program names a card or another accelerator, as programs write it."""
     return _CARD.search(source.text) is not None
-
-
-def takes_a_card_untold(modules: AbstractSet[str]) -> bool:
-    """Whether all of these libraries take a card that is there by themselves, so that their programs need not name one."""
-    return modules <= _UNTOLD | {"tensorflow_hub"}
 
 
 def _without_remarks(text: str) -> str:

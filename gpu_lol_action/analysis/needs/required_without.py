@@ -47,7 +47,7 @@ def _is_shown_to_compute(checkout: Checkout, run: Run, script: Source) -> bool:
 def few_import(checkout: Checkout) -> bool:
     """Whether of several programs and lessons few import a library for a card whatever happens; of what extends a host on a card none need."""
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
-    if len(programs) < LEAST_PROGRAMS or pack_of(checkout) is not None or any(map(_extends_a_host, programs)):
+    if len(programs) < LEAST_PROGRAMS or extends_a_host(checkout):
         return False
     found = 0
     for source in programs:
@@ -57,9 +57,13 @@ def few_import(checkout: Checkout) -> bool:
     return True
 
 
-def _extends_a_host(source: Source) -> bool:
-    """Whether a module is loaded by a page for diffusion models (A1111's), which has the card and the libraries."""
-    return source.mentions("script_callbacks") or source.mentions("modules.scripts")
+@remembered
+def extends_a_host(checkout: Checkout) -> bool:
+    """Whether modules are loaded by a page or server for diffusion models (ComfyUI, A1111's), which has the card and the libraries."""
+    programs = checkout.of(Form.PYTHON)
+    return pack_of(checkout) is not None or any(
+        source.mentions("script_callbacks") or source.mentions("modules.scripts") for source in programs
+    )
 
 
 def _imports(source: Source) -> bool:

@@ -25,13 +25,13 @@ from gpu_lol_action.analysis.needs.card_numbers import starts_below_zero, switch
 from gpu_lol_action.analysis.needs.card_switch import leaves_card_off
 from gpu_lol_action.analysis.needs.container_cards import container_need
 from gpu_lol_action.analysis.needs.device_use import touches_a_device
+from gpu_lol_action.analysis.needs.hardly_any_card import why_hardly_any_card
 from gpu_lol_action.analysis.needs.local_servers import served_here
 from gpu_lol_action.analysis.needs.made_for_cards import made_for_cards
 from gpu_lol_action.analysis.needs.moved_to_card import code_need, moved_at
 from gpu_lol_action.analysis.needs.other_languages import built_in_another_language, cores_of_cmake
 from gpu_lol_action.analysis.needs.plain_networks import learns_from_numbers
 from gpu_lol_action.analysis.needs.required_without import few_import, required_without
-from gpu_lol_action.analysis.needs.silent_frameworks import is_silent_framework
 from gpu_lol_action.analysis.needs.switched_off import why_left_off
 from gpu_lol_action.analysis.needs.untold_programs import is_told_no_device, is_untold_among_many, wants_a_card
 from gpu_lol_action.analysis.package_lists.package_files import package_name
@@ -128,10 +128,8 @@ def _of_lists_and_imports(checkout: Checkout, run: Run | None) -> str | None:
     is_aside = run is None or (_is_told_nowhere(run) and run.script is not None and not wants_a_card(run.script))
     if is_aside and (built := cores_of_cmake(checkout)) is not None:
         return f"`{built}` builds the program with CMake, and most of the Python beside it has no use for a card"
-    if is_silent_framework(checkout, run):
-        return (
-            "it is a library of which neither the README nor a program names a card, and only a lesson of it is started"
-        )
+    if (few := why_hardly_any_card(checkout, run)) is not None:
+        return few
     if run is None and _imports_none(checkout):
         return "no program imports it, nor starts anything that would"
     if is_aside and _is_needed_by_few(checkout):

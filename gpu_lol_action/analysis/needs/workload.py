@@ -20,7 +20,6 @@ from gpu_lol_action.analysis.models.model_cards import is_model_card
 from gpu_lol_action.analysis.needs.container_cards import container_need, container_workload
 from gpu_lol_action.analysis.needs.made_for_cards import kernels_workload, made_for_cards
 from gpu_lol_action.analysis.needs.moved_to_card import code_need, code_workload
-from gpu_lol_action.analysis.needs.nothing_started import nothing_wants_a_card
 from gpu_lol_action.analysis.needs.why_no_gpu import why_no_gpu
 from gpu_lol_action.analysis.package_lists.locked_extras import is_locked_with_extras
 from gpu_lol_action.analysis.package_lists.package_files import package_name
@@ -95,9 +94,6 @@ def _of_nothing_started(checkout: Checkout, need: Finding) -> list[Finding]:
         return [need, Finding("workload", "training", why, Confidence.LOW, need.evidence)]
     if (kernels := kernels_workload(checkout)) is not None:
         return [need, kernels]
-    # Without a run there is nothing but names, or else kernels, containers and what a README says.
-    if need == _named(checkout, None) and (unneeded := nothing_wants_a_card(checkout, need)) is not None:
-        return [unneeded]
     why = f"{need.why}, but nothing was found that trains or infers"
     return [Finding("workload", "interactive", why, Confidence.LOW, need.evidence)]
 

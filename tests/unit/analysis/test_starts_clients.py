@@ -47,6 +47,8 @@ def test_applications_of_several_modules_ask_in_one_of_them(checkout: Build, cli
     asks = {f"app{number}/agent.py": "import google.adk\nimport json\n" for number in range(clients)}
     parts = {f"app{number}/tools.py": "import json\n" for number in range(36)}
     tune = {"tuning/tune.py": TRAIN, "tuning/requirements.txt": "torch\n"}
-    few = {f"tuning/{name}.py": "import torch\n" for name in ("a", "b")} if clients < 24 else {}
+    few = (
+        {f"tuning/{name}.py": "import torch\nx = torch.ones(2).cuda()\n" for name in "abcdefgh"} if clients < 24 else {}
+    )
     files = {"README.md": LONG, **asks, **parts, **tune, **few}
     assert (workload(checkout, files) == "cpu-only") is is_cpu

@@ -85,7 +85,7 @@ def test_a_collection_of_clients_is_not_one_for_the_few_that_compute(checkout: B
 
 
 def test_two_of_three_that_compute_make_it_work_for_a_gpu(checkout: Build) -> None:
-    own = "from tensorflow import keras\nmodel = keras.Sequential()\nmodel.fit(x, y)\n"
+    own = "import tensorflow as tf\ntf.device('/GPU:0')\nmodel = tf.keras.Sequential()\nmodel.fit(x, y)\n"
     files = {f"lesson_{number}/train.py": own for number in range(8)}
     clients = {f"other_{number}/ask.py": "import openai\n" for number in range(4)}
     assert workload(checkout({**files, **clients})) == "training"

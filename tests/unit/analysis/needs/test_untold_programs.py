@@ -52,9 +52,9 @@ FILTER = "from tensorflow.keras.models import load_model\nif __name__ == '__main
     ("change", "is_cpu"),
     [
         ({}, True),
-        ({"steps/s01.py": FILTER, "steps/s02.py": FILTER}, False),
-        ({"steps/filter.py": FILTER + "    net.cuda()\n"}, False),
-        ({"README.md": LONG + "```\npython steps/filter.py\n```\n"}, False),
+        ({"steps/s01.py": FILTER, "steps/s02.py": FILTER}, True),
+        ({f"steps/{name}.py": FILTER + "    net.cuda()\n" for name in ("filter", "s01", "s02")}, False),
+        ({"README.md": LONG + "```\npython steps/filter.py\n```\nA GPU makes it faster.\n"}, False),
         ({"README.md": LONG + "It wants a GPU.\n"}, False),
     ],
 )

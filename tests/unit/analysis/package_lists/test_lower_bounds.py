@@ -77,5 +77,6 @@ def test_a_library_that_computes_its_list_offers_to_work_with_what_few_modules_i
 
 def test_a_program_without_such_a_list_needs_what_it_imports(checkout: Build) -> None:
     vision = "import torch\n\ndef of(x):\n    return torch.load(x).cuda()\n"
-    files = {**MODULES, "requirements.txt": "numpy\npandas\n", "src/watcher/vision.py": vision}
+    parts = {f"src/watcher/vision{number}.py": vision for number in range(8)}
+    files = {**MODULES, "requirements.txt": "numpy\npandas\n", **parts}
     assert analyze(checkout(files)).spec.meta.workload_type.value != "cpu-only"
