@@ -54,13 +54,16 @@ _ASKS = regex(
 def why_hardly_any_card(checkout: Checkout, run: Run | None) -> str | None:
     """Return why such a checkout needs no GPU, or None: too few programs, too many that name one, or it is built for cards."""
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
-    if len(programs) < LEAST_PROGRAMS or _is_what_it_is_for(run) or _is_for_cards(checkout):
+    if len(programs) < LEAST_PROGRAMS or _is_what_it_is_for(run) or is_listed_for_a_card(checkout):
         return None
     if run is None or run.command is None:
         is_few, told = _is_little_told(programs), "nothing is told to be started"
     else:
         is_few, told = _is_little_used(checkout, run, programs), "few import what would use one"
-    return f"of {len(programs)} programs hardly any names a card, and {told}" if is_few else None
+    # Asked last: it may look at all programs, and most are ruled out by a few.
+    if not is_few or _is_for_cards(checkout):
+        return None
+    return f"of {len(programs)} programs hardly any names a card, and {told}"
 
 
 def _is_what_it_is_for(run: Run | None) -> bool:
@@ -73,12 +76,12 @@ def _is_what_it_is_for(run: Run | None) -> bool:
 
 
 def _is_for_cards(checkout: Checkout) -> bool:
-    """Whether a checkout is listed, made, compiled or put into containers for cards, extends what has one, or its README asks for one."""
-    if is_listed_for_a_card(checkout) or made_for_cards(checkout) is not None or extends_a_host(checkout):
+    """Whether a README asks for a card, or a checkout is made, compiled or put into containers for one, or extends what has one."""
+    if any(_asks_for_one(line) for source in root_readmes(checkout) for line in source.text.split("\n")):
         return True
-    if native_need(checkout) is not None or container_need(checkout) is not None:
+    if made_for_cards(checkout) is not None or extends_a_host(checkout):
         return True
-    return any(_asks_for_one(line) for source in root_readmes(checkout) for line in source.text.split("\n"))
+    return native_need(checkout) is not None or container_need(checkout) is not None
 
 
 def _asks_for_one(line: str) -> bool:
@@ -101,14 +104,16 @@ def _is_little_told(programs: Sequence[Source]) -> bool:
 
 def _is_little_used(checkout: Checkout, run: Run, programs: Sequence[Source]) -> bool:
     """Whether programs of which a command is told need no card: the more of them would use one, the less."""
-    if run.behavior is Behavior.TRAINS:
-        return not (
-            _are_more_than(FEW_USING_TO_TRAIN, programs, _uses_one)
-            or _are_more_than(FEW_NAMING, programs, names_a_card)
-            or _are_more_than(FEW_LARGE, programs, _speaks_of_large_models)
-        )
-    return silent_readme(checkout) is not None and not (
-        _are_more_than(FEW_USING_TO_INFER, programs, _uses_one) or _are_more_than(FEW_NAMING, programs, names_a_card)
+    is_training = run.behavior is Behavior.TRAINS
+    few_using = FEW_USING_TO_TRAIN if is_training else FEW_USING_TO_INFER
+    if not is_training and silent_readme(checkout) is None:
+        return False
+    return not (
+        # First by a look for words alone: of a large tree made for cards it is a tenth of the work.
+        _are_more_than(few_using, programs, _seems_to_use_one)
+        or (is_training and _are_more_than(FEW_LARGE, programs, _speaks_of_large_models))
+        or _are_more_than(FEW_NAMING, programs, names_a_card)
+        or _are_more_than(few_using, programs, _uses_one)
     )
 
 
@@ -116,6 +121,10 @@ def _are_more_than(share: float, programs: Sequence[Source], does: Callable[[Sou
     """Whether more than a share of the programs does something; no more of them are asked than it takes."""
     most = int(share * len(programs))
     return sum(1 for _ in itertools.islice(filter(does, programs), most + 1)) > most
+
+
+def _seems_to_use_one(source: Source) -> bool:
+    return source.mentions("import torch") or source.mentions("import tensorflow") or source.mentions("from torch")
 
 
 def _uses_one(source: Source) -> bool:

@@ -13,6 +13,7 @@ import re
 from gpu_lol_action.analysis.dependencies.dependency_lists import declared_packages
 from gpu_lol_action.analysis.documents.silent_readme import silent_readme, speaks_of_a_card
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
+from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.needs.device_use import line_of
@@ -26,10 +27,10 @@ _UNTOLD = _AGENTS | {"tensorflow", "keras", "tf_keras", "tensorflow_probability"
 """Libraries that take a card which is there by themselves."""
 _TOLD = frozenset({"torch"})
 """It stays on the CPU until a program says a device's name."""
-# As programs write it, not as a remark may mention it.
-_CARD = regex(
-    r"cuda|[\"'/_.-]gpus?(?![a-z])|(?<![A-Za-z])gpus?(?:_|\s{0,4}=)|accelerator|/device:|\btpu", re.IGNORECASE
-)
+# As programs write it, not as a remark may mention it; of texts in small letters, and each beginning with its word, which is looked for fast.
+_NAMES = ("cuda", "accelerator", "/device:")
+_GPU = regex(r"gpu(?:(?<=[\"'/_.-]gpu)s?(?![a-z])|(?<![a-z]gpu)s?(?:_|\s{0,4}=))")
+_TPU = regex(r"tpu(?<!\wtpu)")
 _MOVES = regex(r"\.to\(|device", re.IGNORECASE)
 # Layers and data of what is more than numbers, and weights from elsewhere.
 _MORE = regex(
@@ -74,12 +75,16 @@ def learns_from_numbers(checkout: Checkout, run: Run | None) -> bool:
     programs = closure if are_agents else checkout.of(Form.PYTHON, Form.NOTEBOOK)
     if used & _TOLD and any(_MOVES.search(source.text) for source in programs):
         return False
-    return not any(_CARD.search(source.text) for source in programs)
+    return not any(map(names_a_card, programs))
 
 
+@remembered
 def names_a_card(source: Source) -> bool:
     """Whether a program names a card or another accelerator, as programs write it."""
-    return _CARD.search(source.text) is not None
+    text = source.text.lower()
+    if any(name in text for name in _NAMES):
+        return True
+    return ("gpu" in text and _GPU.search(text) is not None) or ("tpu" in text and _TPU.search(text) is not None)
 
 
 def _without_remarks(text: str) -> str:
