@@ -104,9 +104,9 @@ def unused_frameworks(checkout: Checkout) -> frozenset[str]:
 def _names(checkout: Checkout) -> tuple[frozenset[str], frozenset[str]]:
     """Return what programs here import, and what files and folders here are called, without the signs between their words."""
     programs = checkout.of(Form.PYTHON, Form.NOTEBOOK)
-    imported = {_folded(name) for source in programs for name in _IMPORTED.findall(_importing(source))}
-    held = {_folded(part) for source in programs for part in source.path.removesuffix(".py").split("/")}
-    return frozenset(imported), frozenset(held)
+    imported = {name for source in programs for name in _IMPORTED.findall(_importing(source))}
+    held = {part for source in programs for part in source.path.removesuffix(".py").split("/")}
+    return frozenset(map(_folded, imported)), frozenset(map(_folded, held))
 
 
 def _importing(source: Source) -> str:

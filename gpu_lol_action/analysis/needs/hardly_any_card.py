@@ -124,7 +124,8 @@ def _are_more_than(share: float, programs: Sequence[Source], does: Callable[[Sou
 
 
 def _seems_to_use_one(source: Source) -> bool:
-    return source.mentions("import torch") or source.mentions("import tensorflow") or source.mentions("from torch")
+    code = source.code
+    return code is not None and any(map(code.may_import, ("import torch", "import tensorflow", "from torch")))
 
 
 def _uses_one(source: Source) -> bool:

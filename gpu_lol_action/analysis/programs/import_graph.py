@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.neighbors import programs_in
 from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.added_paths import added_folders
@@ -263,17 +264,12 @@ def is_imported(checkout: Checkout, source: Source) -> bool:
         other is not source
         and (stem == "__init__" or _may_import(other, stem) or (inside and other.path.startswith(inside)))
         and source in local_imports(checkout, other)
-        for other in itertools.chain(_neighbors(checkout, source.folder), checkout.of(Form.PYTHON))
+        for other in itertools.chain(programs_in(checkout, source.folder), checkout.of(Form.PYTHON))
     )
 
 
 def _may_import(source: Source, name: str) -> bool:
     return source.code is not None and source.code.may_import(name)
-
-
-@remembered
-def _neighbors(checkout: Checkout, folder: str) -> tuple[Source, ...]:
-    return tuple(source for source in checkout.of(Form.PYTHON) if source.folder == folder)
 
 
 def module_source(checkout: Checkout, module: str) -> Source | None:

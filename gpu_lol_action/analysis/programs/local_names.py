@@ -6,6 +6,7 @@ import functools
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.neighbors import programs_in
 from gpu_lol_action.analysis.files.tree import MAX_DEPTH
 from gpu_lol_action.analysis.formats.import_names import is_standard, package_of
 from gpu_lol_action.analysis.formats.paths import Form
@@ -38,7 +39,7 @@ def is_local(checkout: Checkout, source: Source, module: str) -> bool:
                 is_of_a_package = base in tops and package_of(words[0]) is not None
                 if (
                     is_of_a_package
-                    and base not in _started_from(checkout)
+                    and not _is_started_from(checkout, base)
                     and not _gives(checkout, source, module, base)
                 ):
                     continue
@@ -65,9 +66,9 @@ def _gives(checkout: Checkout, source: Source, module: str, base: str) -> bool:
 
 
 @remembered
-def _started_from(checkout: Checkout) -> frozenset[str]:
-    """Return the folders in which a program lies that is started: Python finds what lies beside it before what is installed."""
-    return frozenset(source.folder for source in checkout.of(Form.PYTHON) if source.mentions("__main__"))
+def _is_started_from(checkout: Checkout, folder: str) -> bool:
+    """Whether a program lies in a folder that is started: Python finds what lies beside it before what is installed."""
+    return any(source.mentions("__main__") for source in programs_in(checkout, folder))
 
 
 @remembered

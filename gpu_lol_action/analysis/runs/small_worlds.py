@@ -43,4 +43,5 @@ def lives_in_small_worlds(checkout: Checkout) -> bool:
 
 
 def _plays(source: Source) -> bool:
-    return source.mentions("gym") and source.code is not None and bool(source.code.imported() & {"gym", "gymnasium"})
+    code = source.code
+    return code is not None and code.may_import("gym") and bool(code.imported() & {"gym", "gymnasium"})
