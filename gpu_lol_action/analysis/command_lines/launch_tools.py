@@ -78,6 +78,11 @@ _IN_A_CLONE = regex(r"/?path/to/[\w.-]{1,60}(?:/\w[\w-]{0,60}){1,6}/[A-Za-z][\w-
 _PLACEHOLDER = regex(r"^<.*>$|\bpath/to\b|your[_-]|x{3,}|\.\.\.|\*|^\$\{?\w+\}?$|\{\{")
 
 
+# What a manual shows of a word that may stand there, and what stands for an option's value in it.
+_MANUAL = regex(r"\[(?!\d+(?:,\s?\d+)*\])[^\[\]]*\]?")
+_FILLED_IN = regex(r"\[(?!OPTION|ARG|FLAG)[A-Z][A-Z_-]{2,40}\]")
+
+
 def split_words(text: str) -> list[str]:
     """Return a command's words as a shell would; by blanks where its quotes do not close."""
     text = without_comment(text)
@@ -87,7 +92,16 @@ def split_words(text: str) -> list[str]:
         words = text.split()
     # `[script.py]` is how a manual shows what may stand there; `[0,1]` is a list, `[...]` what it does not write down.
     bare = ["..." if word == "[...]" else word.strip(",") for word in without_redirections(words)]
-    return [word for word in bare if word and not regex(r"\[(?!\d+(?:,\s?\d+)*\])[^\[\]]*\]?").fullmatch(word)]
+    return [
+        word
+        for before, word in zip(["", *bare], bare, strict=False)
+        if word and (_is_value(before, word) or not _MANUAL.fullmatch(word))
+    ]
+
+
+def _is_value(before: str, word: str) -> bool:
+    """Whether a word in brackets is what an option's reader fills in (``--model-path [MODEL-PATH]``)."""
+    return before.startswith("--") and "=" not in before and _FILLED_IN.fullmatch(word) is not None
 
 
 def without_runners(

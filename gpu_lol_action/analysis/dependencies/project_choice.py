@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.documents.shown_programs import is_shown
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.formats.import_names import is_known
 from gpu_lol_action.analysis.formats.paths import Form, Role
+from gpu_lol_action.analysis.package_lists.nbdev_settings import SETTINGS, read_nbdev_settings
 from gpu_lol_action.analysis.package_lists.project_files import Project, is_development, read_project, read_setup_cfg
 from gpu_lol_action.analysis.package_lists.setup_py import read_setup_py
 from gpu_lol_action.analysis.package_lists.workspace_projects import members_of, workspace_projects
@@ -79,11 +80,13 @@ def asks(project: Project) -> bool:
 
 
 def read_any_project(source: Source) -> Project | None:
-    """Read a pyproject.toml, Pipfile, setup.cfg or setup.py as one kind of value; None for other files."""
+    """Read a pyproject.toml, Pipfile, setup.cfg, setup.py or nbdev's settings.ini as one kind of value; None for other files."""
     if source.form is Form.TOML:
         return read_project(source)
     if source.name == "setup.cfg":
         return read_setup_cfg(source)
+    if source.name == SETTINGS:
+        return read_nbdev_settings(source)
     if source.name != "setup.py":
         return None
     program = read_setup_py(source)

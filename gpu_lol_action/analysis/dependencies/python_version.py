@@ -6,12 +6,13 @@ import functools
 import re
 from collections.abc import Sequence
 
+from gpu_lol_action.analysis.dependencies.project_choice import read_any_project
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.formats.paths import Form, Role
 from gpu_lol_action.analysis.formats.poetry_versions import pip_version
 from gpu_lol_action.analysis.package_lists.conda_environments import environments
 from gpu_lol_action.analysis.package_lists.conda_files import read_environment
-from gpu_lol_action.analysis.package_lists.project_files import Project, read_project, read_setup_cfg
+from gpu_lol_action.analysis.package_lists.project_files import Project
 from gpu_lol_action.analysis.package_lists.setup_py import read_setup_py
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
@@ -76,7 +77,7 @@ def python_wishes(checkout: Checkout) -> tuple[PythonWish, ...]:
             program = read_setup_py(source)
             _sort_in(program.python, Evidence(source.path, program.python_line), exact, ranges)
         else:
-            project = read_setup_cfg(source) if source.form is Form.INI else read_project(source)
+            project = read_any_project(source) or Project()
             _sort_in(pip_version(project.python), _place(source, project), exact, ranges)
     for source in checkout.of(Form.DOCKERFILE)[:3]:
         for number, line in enumerate(source.text.split("\n"), 1):

@@ -16,7 +16,7 @@ MAX_BLANK = 120
 # An object is no blank, though it stands in braces; a list of choices may be parted at its blanks (`<7b,`).
 _OBJECT = regex(r"\{.*[\"':,].*\}")
 _TO_FILL_IN = regex(
-    r"<[^<>]{1,100}[>,]?|\[[A-Z][A-Z_]{2,40}\]|(?:[\w./-]{0,40}[./_-])?(?:YOUR|your)[_-][\w./-]{1,80}|[xX]{3,40}"
+    r"<[^<>]{1,100}[>,]?|\[[A-Z][A-Z_-]{2,40}\]|(?:[\w./-]{0,40}[./_-])?(?:YOUR|your)[_-][\w./-]{1,80}|[xX]{3,40}"
 )
 _OF_A_FILE = regex(r"(?i)path|dir(?:ectory)?(?![a-z])|file|folder|ckpt|checkpoint|weights")
 

@@ -45,13 +45,23 @@ _ASIDE_FOLDERS = frozenset({"test", "tests", "testing", "unittests", "unit_tests
 _ASIDE_FILES = regex(r"(?:test_[^/]*|[^/]*_test|conftest|noxfile|setup_test[^/]*)\.py")
 _LOCKS = frozenset({"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "poetry.lock", "uv.lock", "pdm.lock", "pixi.lock",
                     "pipfile.lock", "conda-lock.yml", "tokenizer.json", "vocab.json", "package.json", "tsconfig.json"})  # fmt: skip
-_REQUIREMENTS = regex(r"(?:[^/]*requirements?[^/]*|constraints?[^/]*|pip)\.(?:txt|in)")
+# `apt-requirements.txt` is for the system, and names no package of Python.
+_REQUIREMENTS = regex(r"(?!apt\b|[^/]*[-_.]apt\b)(?:[^/]*requirements?[^/]*|constraints?[^/]*|pip)\.(?:txt|in)")
 _ENVIRONMENTS = regex(r"(?:[^/]*environment[^/]*|conda[^/]*|env)\.ya?ml")
 
 _READMES = (".org", ".txt", ".adoc", ".mkd")  # what of these suffixes is no README is data or a note
 _DSTACK = (".dstack.yml", ".dstack.yaml")  # dstack's own name for what it starts begins with a dot
 _PROJECT_FILES = frozenset(
-    {"pyproject.toml", "setup.py", "setup.cfg", "pipfile", "pixi.toml", ".python-version", "runtime.txt"}
+    {
+        "pyproject.toml",
+        "setup.py",
+        "setup.cfg",
+        "pipfile",
+        "pixi.toml",
+        ".python-version",
+        "runtime.txt",
+        "settings.ini",
+    }
 )
 
 _FORMS = {
@@ -93,7 +103,7 @@ def form_of(path: str) -> Form | None:
         return Form.SHELL
     if small in {"pipfile", "mlproject"}:
         return Form.TOML if small == "pipfile" else Form.YAML
-    if small in {".python-version", "runtime.txt"} or path in {
+    if small in {".python-version", "runtime.txt", "settings.ini"} or path in {
         "CMakeLists.txt",
         ".gitmodules",
     }:  # the root's alone says what all is built with

@@ -20,6 +20,7 @@ _TRAINING_CALLS = frozenset({
     "train_segmentor", "run_train", "pretrain", "compute_gradients", "GradientTape", "multi_gpu_train",
     "optimize_parameters", "update_learning_rate", "_train",
     "zero_grad", "create_supervised_trainer", "pretrain_recipe", "finetune_recipe", "run_training",
+    "train_agent", "train_agent_with_evaluation", "train_agent_batch", "train_agent_batch_with_evaluation", "train_agent_async",
 })  # fmt: skip
 # What trainers and engines of one's own call a part of their work (``trainer.train_rlhf(batch)``, ``engine.train_batch(rows)``).
 _PARTS_OF_TRAINING = ("train_batch", "train_epoch", "train_one_epoch", "train_rlhf", "train_unsupervised", "train_loop")

@@ -24,6 +24,14 @@ from tests.unit.analysis.conftest import Build
         ("import horovod.torch as hvd\nloss.backward()\nopt.step()\n", Behavior.TRAINS),
         ("from ray.train.torch import TorchTrainer\nTorchTrainer(f).fit()\n", Behavior.TRAINS),
         ("import ray\nray.init()\n", Behavior.NEITHER),
+        (
+            "import chainerrl\nimport chainer\nchainerrl.experiments.train_agent_with_evaluation(agent=a, env=e)\n",
+            Behavior.TRAINS,
+        ),
+        (
+            "import torch, pfrl\npfrl.experiments.eval_performance(env=e)\npfrl.experiments.train_agent_batch(a, e)\n",
+            Behavior.TRAINS,
+        ),
         ("from tinygrad import Tensor\nloss.backward()\n", Behavior.TRAINS),
         (
             "import art\nfrom art.local import LocalBackend\nart.TrainableModel(name='a', base_model='b')\n",

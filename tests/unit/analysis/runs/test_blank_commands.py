@@ -16,7 +16,15 @@ def readme(*commands: str) -> str:
     return "# Training\n" + "".join(f"```\n{command}\n```\n" for command in commands)
 
 
-@pytest.mark.parametrize("form", [FORM, FORM.replace("<", "{").replace(">", "}").replace("{path/to/output}", "out")])
+@pytest.mark.parametrize(
+    "form",
+    [
+        FORM,
+        FORM.replace("<", "{").replace(">", "}").replace("{path/to/output}", "out"),
+        "torchrun --nproc_per_node=2 train.py --model-type [MODEL-TYPE] --output [OUTPUT]",
+        "torchrun --nproc_per_node=2 train.py --model-type [MODEL_TYPE] --output out",
+    ],
+)
 def test_the_command_that_fills_in_the_blanks_is_the_run(checkout: Build, form: str) -> None:
     tree = checkout({"train.py": TRAIN, "README.md": readme(form, FILLED)})
     run = primary_run(tree)
