@@ -54,6 +54,11 @@ _PARTS = frozenset(
     {"model", "train_cfg", "optim_wrapper", "train_dataloader", "param_scheduler", "default_hooks", "custom_hooks"}
 )
 _LEAST_PARTS = 4
+# MMEngine's and MMCV's way to inherit from other configurations, in one that says what is trained or on what.
+_INHERITS = regex(
+    r"\A(?=[\s\S]*?^(?:model|data|train_dataloader|data_root|optimizer)[ \t]*=)[\s\S]*?^_base_[ \t]*=\s*[\[('\"]",
+    re.MULTILINE,
+)
 _DEFINES = regex(r"^(?:def|class|async def) ", re.MULTILINE)
 _JUDGES = frozenset({"do_predict", "do_eval"})
 _STEPS = frozenset({"do_train", "learning_rate", "num_train_epochs", "max_steps"})
@@ -147,7 +152,14 @@ def is_configuration(source: Source) -> bool:
         return True
     if _DEFINES.search(source.text):
         return False
+    if _inherits(source):
+        return True
     return len(_PARTS & set(regex(r"^(\w+)[ \t]*=", re.MULTILINE).findall(source.text))) >= _LEAST_PARTS
+
+
+def _inherits(source: Source) -> bool:
+    """Whether a configuration of OpenMMLab's changes what it inherits: what it leaves out stands in files of the library."""
+    return source.mentions("_base_") and _INHERITS.search(source.text) is not None
 
 
 def _is_config_dict(source: Source) -> bool:
@@ -201,6 +213,7 @@ def _training_config(source: Source) -> TrainingConfig | None:
         is_sized = not named or any(find_model(name) is not None for name in named)
     keys = {key for key, _ in pairs}
     is_repeated = bool(keys & _REPEATS) and any(_RATE.fullmatch(key) for key in keys)
+    is_repeated = is_repeated or (_inherits(source) and is_configuration(source))
     if len(keys & _MARKS) < 2 and not is_repeated:
         return None
     line = next((line for key, line in pairs if key in _MARKS or _RATE.fullmatch(key)), 0)

@@ -23,6 +23,13 @@ GPU_MODULES = frozenset({
     "nerfacc", "kaolin", "trlx", "mergekit", "hqq", "aqlm", "causal_conv1d", "fla", "flashinfer", "exllama", "open_clip_train", "pycuda",
     "caffe2", "determined", "labml_nn", "FlagEmbedding", "mii", "mistralrs", "areal", "skyrl", "skyrl_train", "oumi", "physicsnemo", "modelopt", "opacus", "verl", "openrlhf", "nanotron", "nemo_rl", "nemo_aligner",
     "hugectr", "ragatouille", "colbert", "torchtext", "pyannote", "controlnet_aux", "compel", "k_diffusion", "ludwig",
+    "onmt", "xturing", "vissl", "mmedit", "mmagic", "mmgen", "mmrotate", "mmdet3d", "mmocr", "mmtrack", "mmyolo", "mmflow", "mmselfsup", "mmfewshot",
+    "mmhuman3d", "alpa", "chai_lab", "petals", "boltz", "rfdetr", "sam2", "surya", "imagen_pytorch", "dalle2_pytorch", "videollama2",
+    "stable_audio_tools", "diffsynth", "riffusion", "qwen_tts", "qwen_asr", "vibevoice", "chatterbox", "open_flamingo", "musubi_tuner", "asteroid",
+    "mmf", "evo2", "lmms_eval", "vlmeval", "opencompass", "lighteval", "levanter", "t5x", "llmfoundry", "open_lm", "hf_olmo", "olmo_core",
+    "nemo_automodel", "fengshen", "flagai", "easynlp", "lmflow", "tevatron", "pylate", "colpali_engine", "lerobot", "yolox",
+    "torchsparse", "mambavision", "kvpress", "cosmos_predict2", "hy3dgen", "deepfloyd_if", "invokeai", "rudalle", "dalle_mini", "scgpt", "momentfm",
+    "audioldm2", "audiolm_pytorch", "parler_tts", "fastmri", "segmentation_models_pytorch", "clip_retrieval", "omnilingual_asr",
 })  # fmt: skip
 """Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here."""
 

@@ -67,9 +67,11 @@ def why_hardly_any_card(checkout: Checkout, run: Run | None) -> str | None:
 
 
 def _is_what_it_is_for(run: Run | None) -> bool:
-    """Whether a run is a program at the root, or a launcher's or tool's: among many others it is what all is about."""
+    """Whether a run is a program at the root, a launcher's or tool's, or one by a configuration: it is what all is about."""
     if run is None:
         return False
+    if run.script is None and run.configs:  # what trains by it lies elsewhere, and says nothing here
+        return True
     if run.command is not None:
         return run.command.is_tool or run.command.is_launcher
     return run.script is not None and run.script.depth == 0 and not is_shown(run.script)

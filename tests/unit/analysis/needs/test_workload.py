@@ -200,3 +200,15 @@ def test_an_extra_is_not_needed_by_a_module_that_nobody_is_told_to_start(checkou
         "README.md": f"```sh\n{readme}```\n",
     })  # fmt: skip
     assert analyze(tree).spec.meta.workload_type.value == workload
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "from onmt.inference_engine import InferenceEnginePY\nInferenceEnginePY(opt).infer_list(rows)\n",
+        "from xturing.models import GenericModel\nGenericModel('distilgpt2').generate(texts=['a'])\n",
+        "from vissl.utils.distributed_launcher import launch_distributed\nlaunch_distributed(cfg)\n",
+    ],
+)
+def test_libraries_that_bring_what_computes_need_a_gpu(checkout: Build, program: str) -> None:
+    assert analyze(checkout({"run.py": program})).spec.meta.workload_type is not CPU_ONLY
