@@ -36,7 +36,8 @@ _BATCH = ("ppo_micro_batch_size_per_gpu", "micro_train_batch_size", "per_device_
 _PICTURES, _OF_REGIONS = ("ims_per_batch", "images_per_batch"), frozenset({"batch_size", "train_batch_size"})
 _FITTED = frozenset({"device_train_microbatch_size"})  # Composer looks for the largest that its card holds
 _LENGTH = ("max_encoder_length", "max_enc_steps", "train_max_seq_len", "train_seq_len", "max_seq_length", "max_seq_len", "sequence_len", "cutoff_len", "block_size", "ctx_len", "model_max_length", "seq_length",
-           "seq_len", "sequence_length", "context_length", "max_context_length", "context_len", "max_context_width", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len", "max_len", "maxlen")  # fmt: skip
+           "seq_len", "sequence_length", "context_length", "max_context_length", "context_len", "max_context_width", "max_model_len", "lm_max_length", "total_sequence_length", "max_length", "n_ctx", "max_source_length", "max_target_length", "bptt", "tgt_len", "max_len", "maxlen",
+           "max_token_seq_len", "max_src_len", "src_max_len", "max_sent_len", "maxlen1")  # fmt: skip
 # The positions that a network has: what its texts are cut to, where nothing says shorter.
 _HOLDS = ("max_sequence_length",)
 _ANY_TEXT = ("max_len", "maxlen")  # of any text that a function cuts, or of a table of positions

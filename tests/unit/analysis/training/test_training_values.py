@@ -289,3 +289,17 @@ def test_texts_are_as_long_as_a_network_holds_where_nothing_says_shorter(
     readme = "```\npython train.py configs/net.yaml\n```\n"
     analysis = analyzed(checkout, {"train.py": program, "configs/net.yaml": config, "README.md": readme})
     assert value_of_best(analysis.findings, "training.sequence_length") == length
+
+
+TRANSLATOR = (
+    "import argparse\nimport torch\nfrom torch.nn import Transformer\nparser = argparse.ArgumentParser()\n"
+    "parser.add_argument('--batch_size', default=128, type=int)\nparser.add_argument('--{name}', default=100, type=int)\n"
+    "args = parser.parse_args()\nnet = Transformer(512, 8).cuda()\nloss(net(x, y)).backward()\n"
+    "torch.optim.Adam(net.parameters()).step()\n"
+)
+
+
+@pytest.mark.parametrize("name", ["maxlen1", "max_src_len", "max_token_seq_len", "max_sent_len"])
+def test_translators_name_the_length_of_a_sentence_in_their_own_ways(checkout: Build, name: str) -> None:
+    analysis = analyze(checkout({"train.py": TRANSLATOR.format(name=name)}))
+    assert value_of_best(analysis.findings, "training.sequence_length") == "100"
