@@ -18,7 +18,7 @@ from gpu_lol_action.domain.patterns import regex
 # A language that CMake is always to have (what stands under an `if` is set in), or a mode that is CUDA where nobody says otherwise.
 _IN_CUDA = regex(
     r"^[ \t]{0,8}set[ \t]?\([ \t]?\w{0,30}(?:GPU|MODE|BACKEND|ACCEL)\w{0,30}[ \t]{1,4}\"?CUDA\"?[ \t]{1,4}CACHE\b"
-    r"|^(?:project[ \t]?\([^)#]{1,400}[ \t\n]CUDA\b|enable_language[ \t]?\([ \t]?CUDA\b)",
+    r"|^(?:project[ \t]?\([^)#]{1,400}[ \t\n]CUDA\b|enable_language[ \t]?\([ \t]?CUDA\b|find_package[ \t]?\([ \t]?CUDA(?:Toolkit)?[ \t][^)\n#]{0,60}\bREQUIRED\b)",
     re.MULTILINE | re.IGNORECASE,
 )
 _COMPILES = regex(r"^[^#\n]*\bnvcc\b", re.MULTILINE)

@@ -10,7 +10,7 @@ from dataclasses import field
 from gpu_lol_action.analysis.formats.cloud_instances import instance_in
 from gpu_lol_action.analysis.formats.required_architectures import required_card
 from gpu_lol_action.domain.gpus import find_accelerator
-from gpu_lol_action.domain.named_cards import find_named_card
+from gpu_lol_action.domain.named_cards import find_named_card, named_card_gib
 from gpu_lol_action.domain.patterns import may_match, regex
 from gpu_lol_action.domain.records import record
 
@@ -65,6 +65,7 @@ _HAD = regex(
     r"\b(?:trained|tested|conducted|performed|fine-?tuned|experiments)\b[^.;]*$|\bwe\s+used?\b[^.;,]{0,40}$",
     re.IGNORECASE,
 )
+_TESTED = regex(r"\btested\b[^.;]{0,40}\b(?:GPUs?|cards?|on|with)\b", re.IGNORECASE)
 CHARACTERS_BEFORE = 200
 _MAY_NAME = regex(r"\d|titan", re.IGNORECASE)
 # "a beefy GPU (RTX 3090 or higher)": the least that its author would take. A newer one is asked for of its generation.
@@ -78,7 +79,7 @@ _MEASURES = regex(
     re.IGNORECASE,
 )
 _TRAINING = regex(
-    r"\b(?:pre-?train\w*|(?:re)?train\w*|fine-?tun\w*|finetun\w*|reproduc\w*|SFT|DPO|GRPO|QLoRA|LoRA|dreambooth)\b|训练|微调",
+    r"\b(?:(?:pre-?|re)?train(?!ed\s(?:\w{1,20}\s)?(?:models?|checkpoints?|weights?|networks?|adapters?|tokenizers?)\b)\w*|fine-?tun\w*|finetun\w*|reproduc\w*|SFT|DPO|GRPO|QLoRA|LoRA|dreambooth)\b|训练|微调",
     re.IGNORECASE,
 )
 _INFERENCE = regex(
@@ -175,10 +176,21 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
     bare = _BARE.search(line)
     size = (bare[3] or bare[1]) if bare else None
     card = find_card(bare[2], size) if bare else None
+    if (least := _least_tested(line)) is not None:
+        card, size = least
     if card is not None:
         yield CardPhrase(card, None, bool(size), is_run, is_demanded, is_had)
     elif (instance := instance_in(line)) is not None:
         yield CardPhrase(instance[1], instance[2], True, is_run, is_demanded, is_had)
+
+
+def _least_tested(line: str) -> tuple[str, str | None] | None:
+    """Return the smallest of several cards that a program was tested on, and its size if that is said: "Tested GPUs: A100(80G) / RTX 4090 (24G)"."""
+    if _TESTED.search(line) is None:
+        return None
+    named = [(find_card(found[2], found[3] or found[1]), found[3] or found[1]) for found in _BARE.finditer(line)]
+    known = [(card, size) for card, size in named if card is not None]
+    return min(known, key=lambda pair: named_card_gib(pair[0])) if len(known) > 1 else None
 
 
 def _without_addresses(line: str) -> str:

@@ -35,6 +35,8 @@ _SWITCHES = (
 )
 _OFF = frozenset({"false", "0", "no", "off", "none"})
 _NUMBERS = regex(r"(?:cuda:)?\d{1,2}(?:\s?,\s?(?:cuda:)?\d{1,2}){1,15},?")
+# In a configuration that is a program: `gpus = [0, 1, 2, 3]`, also of a class in it.
+_ASSIGNED = regex(r"^[ \t]{0,12}(gpus|gpu_ids|device_ids|gpu_list|devices)[ \t]*=[ \t]*\[([\d, \t]{3,60})\]", re.MULTILINE)
 _SPAN = regex(r"(\d{1,2})-(\d{1,2})")  # `--gpu 0-3`, from the first to the last
 _SPACED = regex(r"\s--?([\w.-]{1,40})[ =]((?:cuda:)?\d{1,2}(?:\s(?:cuda:)?\d{1,2}){1,15})(?=\s-|\s*$)")
 
@@ -67,6 +69,10 @@ def listed_by_command(run: Run) -> list[Finding]:
 def listed_in_configuration(checkout: Checkout, run: Run) -> list[Finding]:
     """Return how many cards a configuration lists (``train_gpu: [0, 1, 2, 3]``)."""
     for source in run_configs(checkout, run):
+        if source.form is Form.PYTHON and (assigned := _ASSIGNED.search(source.text)) is not None:
+            if (count := cards_in(assigned[2])) and _are_cards(json.loads(f"[{assigned[2].strip(', ')}]")):
+                where = Evidence(source.path, source.text.count("\n", 0, assigned.start(1)) + 1)
+                return [Finding(FIELD, str(count), f"`{assigned[1]}` lists them", Confidence.MEDIUM, where)]
         lists = listed_numbers([source])
         for key in LISTS:
             numbers = json.loads(lists.get(key, "[]"))

@@ -10,8 +10,8 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 
 FIELD = "hardware.gpu_count"
 _PLACES = frozenset({"auto", "balanced", "balanced_low_0", "sequential"})
-# What cuts a model into stages, one per process.
-_SPLITS = ("prepare_pippy", "ScheduleGPipe", "Schedule1F1B")
+# What cuts a model into stages, one per process, or its matrices over all cards.
+_SPLITS = ("prepare_pippy", "ScheduleGPipe", "Schedule1F1B", "tensor_parallel", "TensorParallelPreTrainedModel")
 
 
 def shown_on(checkout: Checkout, run: Run) -> list[Finding]:
@@ -21,7 +21,8 @@ def shown_on(checkout: Checkout, run: Run) -> list[Finding]:
     found = [f for f in documented.detect(checkout, run) if not f.field.startswith("documented.training.")]
     asked = {f.evidence for f in found if f.field.endswith(".card") and f.confidence >= Confidence.MEDIUM}
     asked |= {f.evidence for f in found if f.field.endswith("memory_gb") and f.confidence is Confidence.HIGH}
-    for said in found:
+    about = {f.evidence for f in found if f.field == "documented.about"}  # what stands beside the run's own command first
+    for said in sorted(found, key=lambda f: f.evidence not in about):
         is_count = said.field == "documented.gpu_count" and said.confidence is Confidence.MEDIUM
         if is_count and said.evidence in asked and 1 < int(said.value) <= 8:
             why = f"{said.why}, and `{where}` spreads the model's layers over them"

@@ -24,7 +24,7 @@ from gpu_lol_action.analysis.runs.promised_without import promised_without
 from gpu_lol_action.analysis.runs.settings import values_of
 from gpu_lol_action.domain.patterns import regex
 
-_CARD = regex(r"cuda|gpu", re.IGNORECASE)
+_CARD = regex(r"cuda|gpu|flash_att|tensor_parallel|load_in_[48]bit", re.IGNORECASE)
 # Its device, or one that it hands on by that name; not another beside it, where results are looked at (`cpu_device`, detectron2's demos).
 _ITS_DEVICE = regex(r"(?<!\w)device\s{0,4}=\s{0,4}(?:torch\.device\(\s{0,4})?[\"']cpu[\"']")
 MAX_MODULES = 3  # that compute on a GPU: more are the work itself

@@ -30,6 +30,7 @@ from gpu_lol_action.analysis.runs.gpu_extras import why_aside
 from gpu_lol_action.analysis.runs.rented_machines import rented_wish, rents_to_train
 from gpu_lol_action.analysis.runs.runs import further_runs
 from gpu_lol_action.analysis.stated.declared_hardware import hosted_wish
+from gpu_lol_action.analysis.stated.demanded_hardware import told_demand
 from gpu_lol_action.analysis.stated.documented_counts import told_training
 from gpu_lol_action.analysis.stated.published_models import told_models
 from gpu_lol_action.analysis.stated.recipe_pages import told_by_pages
@@ -61,7 +62,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     told = told_training(checkout) if run is None and wish is None and native is None else []
     if told and (need is not None or not checkout.of(Form.PYTHON, Form.NOTEBOOK, Form.SHELL)):
         return [need or replace(told[0], field="gpu.use", value="yes"), *told]
-    if need is None and run is None and (pages := told_by_pages(checkout) or told_models(checkout)):
+    pages = (told_by_pages(checkout) or told_models(checkout)) if need is None and run is None else []
+    if need is None and (pages := pages or told_demand(checkout, run)):
         return [replace(pages[0], field="gpu.use", value="yes"), *pages]
     if need is None:
         why, where = (

@@ -41,6 +41,7 @@ from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.behavior import Behavior, behavior_of
+from gpu_lol_action.analysis.programs.early_leaves import leaves_early
 from gpu_lol_action.analysis.programs.gradients_only import only_looks_at_gradients
 from gpu_lol_action.analysis.programs.import_graph import import_closure, local_imports
 from gpu_lol_action.analysis.programs.namesakes import program_named
@@ -54,7 +55,7 @@ _BARE = regex(r"(?:cli|app|main|__main__|run)\.py")
 MAX_PROGRAMS = 300
 # Of a program's file that merely assigns; OpenMMLab's configurations, which only call, import every class.
 MOST_IMPORTS = 8
-_MAKES = regex(r"^(?:def|class|for|while) ", re.MULTILINE)
+_MAKES = regex(r"^(?:def (?!get_config\()|(?:class|for|while) )", re.MULTILINE)
 MAX_PLACES = 4  # variables in the name of a configuration
 _WORDS = regex(r"(?:[^-_.]|(?<=\d)\.(?=\d))+")
 
@@ -200,7 +201,8 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
             behavior = Behavior.TRAINS  # what takes the steps lies in a library that is not here
         # A page in a browser shows a model, whatever the modules that it imports could do.
         is_page = command.tool in INTERFACES and behavior is Behavior.TRAINS
-        behavior = Behavior.INFERS if is_page else behavior
+        if is_page or (behavior is Behavior.TRAINS and leaves_early(script, by_long_names(checkout, script, command.options))):
+            behavior = Behavior.INFERS
         is_open = behavior is Behavior.INFERS and _BARE.fullmatch(script.name) is not None
         if is_open and (
             is_named_for_training(command) or (script.mentions("train") and is_configured_to_train(command, configs))

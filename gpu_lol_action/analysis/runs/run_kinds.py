@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.commands.sky_tasks import sky_tasks_of
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.programs.behavior import Behavior
+from gpu_lol_action.analysis.programs.early_leaves import leaves_early
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.patterns import regex
 
@@ -43,6 +44,8 @@ _BESIDE_OPTIONS = frozenset(
         "render_only",
     }
 )
+# Of options with which a program leaves before it trains.
+_JUDGING_OPTION = regex(r"(?:^|_)(?:eval\w*|val|valid\w*|test\w*|bench\w*|measure\w*|convert\w*|export\w*)(?:_|$)")
 _INFERS = regex(r"(?:^|[_.-])(?:infer(?:ence)?|demo|predict|sample|generate)(?=$|[_.-])", re.IGNORECASE)
 _BESIDE_SECTION = regex(
     r"\b(?:evaluat|benchmark|convert|conversion|download|preprocess|data(?:set)?s?\b|install|test(?:s|ing)\b|export)",
@@ -63,7 +66,7 @@ _TPU_OPTIONS = frozenset({"tpu", "tpu_name", "use_tpu"})
 _STRATEGIES = ("strategy_type", "distribution_strategy")
 _TRIALS = frozenset({"test", "tests", "testing", "smoke", "debug"})
 _VARIANT_SECTION = regex(
-    r"\b(?:CPU|Mac\w*|Apple|M1|M2|MPS|debug\w*|smoke|sanity|(?<![Cc]at )(?<![Dd]og )toy|Colab|Windows|TPUs?|AMD|ROCm|XLA|HPU|Gaudi|Ascend|NPU)\b"
+    r"\b(?:CPU|[Mm]ac(?:[- ]?OS(?:X)?|[Bb]ooks?|s)?|Apple|M[1-4]|MPS|debug\w*|smoke|sanity|(?<![Cc]at )(?<![Dd]og )toy|Colab|Windows|TPUs?|AMD|ROCm|XLA|HPU|Gaudi|Ascend|NPU)\b"
 )
 
 # "Validating installation", "Verify the setup": what is started there only shows that all is there.
@@ -85,6 +88,8 @@ def is_beside(run: Run) -> bool:
     if command is None:
         return bool(run.script and _BESIDE.search(_stem(run.script.path)))
     if _BESIDE_OPTIONS & {key.lower() for key, value in command.options.items() if value.lower() not in {"false", "0"}}:
+        return True
+    if run.script is not None and _JUDGING_OPTION.search(leaves_early(run.script, run.options)):
         return True
     if only_judges(command) or command.tool.partition(".")[0] in _EVALUATORS:
         return True

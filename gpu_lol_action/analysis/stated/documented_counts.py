@@ -22,6 +22,7 @@ from gpu_lol_action.domain.patterns import regex
 
 NEAR_LINES = 12
 MAX_ROWS = 40
+MOST_ITEMS, MAX_INTRODUCTION = 12, 300
 MOST_CARDS, USUAL_NODE = 16, 8  # of one machine
 # What one machine may have: another number is no number of cards, or one of several machines.
 _OF_MACHINES = frozenset({*range(1, 9), 10, 12, MOST_CARDS})
@@ -39,7 +40,7 @@ _SENTENCE_END = regex(r"(?<!\bi\.e)(?<!\be\.g)[.;!?]\s|。")
 _README = regex(r"readme(?:_en)?\.\w{2,4}", re.IGNORECASE)
 # What was done, not what could be: "were trained with", "Training was done on".
 _TRAINED = regex(
-    r"\b(?:pre-?|fine-?)?(?:trained|tuned)\b|\btraining\s+(?:has been|was|were|is|took|takes)\b|"
+    r"\b(?:pre-?|fine-?)?(?:trained|tuned)\b|\btraining\s+(?:of\s[^.]{1,60}\s)?(?:has been|was|were|is|took|takes|requires?|required|needs?|needed)\b|"
     r"\bepochs?\s+of\s+(?:pre-?)?training\b|\bwe\s+(?:pre-?|fine-?)?(?:train|tune)\b",
     re.IGNORECASE,
 )
@@ -60,6 +61,7 @@ _BEGINS_TO_INFER = regex(
     r"[\s\W\d]{0,12}(?:to\s+)?(?:evaluat|test|infer|sampl|generat|serv|deploy)(?:e|ing|ion)?\b", re.IGNORECASE
 )
 _RULE = regex(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_ITEM = regex(r"\s{0,6}(?:[-*+]|\d{1,2}[.)])\s")
 _HEADING = regex(r"^ {0,3}#{1,6}\s+(.{1,200})")
 
 
@@ -137,6 +139,7 @@ def said_to_train(checkout: Checkout, run: Run) -> Finding | None:
         if not is_counted or not is_own or int(found.value) < 2:
             continue
         line, each = _line(checkout, found.evidence), per_machine(found)
+        line = f"{_introduction(checkout, found.evidence)} {line}".strip()
         is_done = _TRAINED.search(line) is not None and not _BEGINS_TO_INFER.match(line)
         if is_done and int(each.value) in _OF_MACHINES and not _is_said_where(checkout, found, _CONDITION):
             return Finding("hardware.gpu_count", each.value, each.why, Confidence.LOW, each.evidence)
@@ -217,6 +220,18 @@ def _head_of_table(checkout: Checkout, where: Evidence) -> str:
         if _RULE.match(lines[number][:400]):
             return lines[number - 1][:2000]
         number -= 1
+    return ""
+
+
+def _introduction(checkout: Checkout, where: Evidence) -> str:
+    """Return the sentence that introduces the list of which a line is an item ("The models were trained on this machine:"), else nothing."""
+    lines, _ = _read(checkout.find(where.path))
+    number = where.line - 1
+    if not (0 < number < len(lines)) or _ITEM.match(lines[number]) is None:
+        return ""
+    for line in reversed(lines[max(0, number - MOST_ITEMS) : number]):
+        if line.strip() and _ITEM.match(line) is None:
+            return line.strip()[-MAX_INTRODUCTION:] if line.rstrip().endswith((":", "\uff1a")) else ""
     return ""
 
 
