@@ -7,6 +7,6 @@ RESEARCH_TOOLS = {
     "nnUNetv2_train": "nnunetv2", "nnUNetv2_predict": "nnunetv2", "nnUNet_train": "nnunet", "nnUNet_predict": "nnunet",
     "lighteval": "lighteval", "evalplus.evaluate": "evalplus", "evalplus.codegen": "evalplus",
     "sockeye-train": "sockeye", "sockeye-translate": "sockeye", "mmf_run": "mmf", "ludwig": "ludwig",
-    "catalyst-dl": "catalyst", "easynlp": "pai-easynlp",
+    "catalyst-dl": "catalyst", "easynlp": "pai-easynlp", "unicore-train": "git+https://github.com/dptech-corp/Uni-Core.git",
 }  # fmt: skip
-"""By command: what pip installs it with. OpenNMT's, AllenNLP's, Tensor2Tensor's, nnU-Net's, Sockeye's, MMF's, Ludwig's, EasyNLP's, lighteval's and EvalPlus' documentation."""
+"""By command: what pip installs it with. OpenNMT's, AllenNLP's, Tensor2Tensor's, nnU-Net's, Sockeye's, MMF's, Ludwig's, EasyNLP's, Uni-Core's, lighteval's and EvalPlus' documentation."""

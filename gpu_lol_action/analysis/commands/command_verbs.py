@@ -73,6 +73,9 @@ _OF_SAMPLING = regex(r"(?:^|\.)(?:num_)?(?:inference|sampling|denoising)_steps$"
 _ASKS_TO_USE = regex(
     r"(?:^|[._])(?:test|eval|evaluate|validate|predict|infer\w*|sample|demo|generate|prompt|inputs?|images?|video|audio|text|query|checkpoint|ckpt|weights|outputs?|port|share)(?:$|[._])"
 )
+# A program for all of its project's works, under a heading that is one word for training.
+_FOR_ALL = regex(r"(?:main|run|launch|cli|start)\.py")
+_CHAPTER_ON_TRAINING = regex(r"[\W\d]{0,12}(?:(?:pre|fine)-?)?(?:train(?:ing)?|tun(?:e|ing))\W{0,4}$", re.IGNORECASE)
 _HAS_OPTIMIZER = regex(r"^optim(?:izer)?\s?:", re.MULTILINE)
 _HAS_DATA = regex(r"^(?:train\w{0,20}|data(?:set|sets|loader|module)?)\s?:", re.MULTILINE)
 
@@ -121,6 +124,8 @@ def by_name(command: LaunchCommand) -> Behavior:
         return Behavior.TRAINS
     if SERVING_TARGET.search(name.removesuffix(".py")):
         return Behavior.INFERS
+    if _FOR_ALL.fullmatch(name) and command.options and _CHAPTER_ON_TRAINING.match(command.section):
+        return Behavior.TRAINS
     # A starter is told which program to start (GPT-NeoX's `deepy.py train.py small.yml`).
     inner = next((word for word in command.words[:3] if word.endswith(".py") and word != command.target), "")
     return Behavior.TRAINS if TRAINING_TARGET.search(inner) else Behavior.NEITHER

@@ -169,6 +169,11 @@ _MAIN_MEMORY = regex(
 )
 # An amount of this in a sentence that also tells a card's: "less than 128GB CPU memory and less than 12GB GPU memory".
 _OF_THE_MACHINE = regex(r"(?<!-)\b(?:CPU|system|host|main|disk)\b", re.IGNORECASE)
+_BEHIND_GPUS = regex(
+    r"\b(?:machine|server|node|instance|workstation|computer)s?\s(?:with|that has|having)\b[^.;]{0,60}\bGPUs?(?:,|,? and)\s{1,3}(?:at least\s)?$",
+    re.IGNORECASE,
+)
+CHARACTERS_BEFORE = 160
 _COMPARED_WORDS = regex(r"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\b", re.IGNORECASE)
 _CARD_MEMORY = regex(
     r"VRAM|GPU[- ](?:mem|RAM)|RAM (?:on|per|in) (?:the |a |one |each )?(?:single )?GPU|\b(?:GPUs?|(?:graphics|video)\s+cards?)\s+(?:with|having)\b|显存",
@@ -226,7 +231,7 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
             is_asked = _IS_ASKED.match(line, match.end()) is not None
             is_told = is_listed or is_answer or is_asked or pattern in _TELLING
             asks = is_told or bool(_ASKS.search(around) or _SUFFICES.match(line, match.end()))
-            if _is_too_small(line, match) or (pattern in _PLAIN and _is_of_the_machine(line, match)):
+            if _is_too_small(line, match) or _is_of_the_machine(line, match, is_plain=pattern in _PLAIN):
                 continue
             # More than a card holds is all cards' together, or, where no card is spoken of, the machine's.
             if size > ONE_CARD and (_OF_ALL_CARDS.search(line) or not _ON_CARDS.search(line)):
@@ -252,8 +257,11 @@ def _is_too_small(line: str, amount: re.Match[str]) -> bool:
     return _TOO_SMALL.search(before) is not None or _IS_TOO_SMALL.match(line, amount.end(1)) is not None
 
 
-def _is_of_the_machine(line: str, amount: re.Match[str]) -> bool:
-    return _OF_THE_MACHINE.search(line[amount.start(1) : amount.end()][:40]) is not None
+def _is_of_the_machine(line: str, amount: re.Match[str], *, is_plain: bool) -> bool:
+    """Whether an amount is said of the machine, or stands behind the GPUs that it has: "a machine with 4 GPUs, 64GB memory"."""
+    if is_plain and _OF_THE_MACHINE.search(line[amount.start(1) : amount.end()][:40]) is not None:
+        return True
+    return _BEHIND_GPUS.search(line[: amount.start(1)][-CHARACTERS_BEFORE:]) is not None
 
 
 def tells_a_saving(sentence: str) -> bool:

@@ -9,7 +9,7 @@ import json
 import re
 from typing import Any
 
-from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configured_lists import listed_numbers
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.runs.entry_points import Run
@@ -36,7 +36,9 @@ _SWITCHES = (
 _OFF = frozenset({"false", "0", "no", "off", "none"})
 _NUMBERS = regex(r"(?:cuda:)?\d{1,2}(?:\s?,\s?(?:cuda:)?\d{1,2}){1,15},?")
 # In a configuration that is a program: `gpus = [0, 1, 2, 3]`, also of a class in it.
-_ASSIGNED = regex(r"^[ \t]{0,12}(gpus|gpu_ids|device_ids|gpu_list|devices)[ \t]*=[ \t]*\[([\d, \t]{3,60})\]", re.MULTILINE)
+_ASSIGNED = regex(
+    r"^[ \t]{0,12}(gpus|gpu_ids|device_ids|gpu_list|devices)[ \t]*=[ \t]*\[([\d, \t]{3,60})\]", re.MULTILINE
+)
 _SPAN = regex(r"(\d{1,2})-(\d{1,2})")  # `--gpu 0-3`, from the first to the last
 _SPACED = regex(r"\s--?([\w.-]{1,40})[ =]((?:cuda:)?\d{1,2}(?:\s(?:cuda:)?\d{1,2}){1,15})(?=\s-|\s*$)")
 
@@ -69,10 +71,8 @@ def listed_by_command(run: Run) -> list[Finding]:
 def listed_in_configuration(checkout: Checkout, run: Run) -> list[Finding]:
     """Return how many cards a configuration lists (``train_gpu: [0, 1, 2, 3]``)."""
     for source in run_configs(checkout, run):
-        if source.form is Form.PYTHON and (assigned := _ASSIGNED.search(source.text)) is not None:
-            if (count := cards_in(assigned[2])) and _are_cards(json.loads(f"[{assigned[2].strip(', ')}]")):
-                where = Evidence(source.path, source.text.count("\n", 0, assigned.start(1)) + 1)
-                return [Finding(FIELD, str(count), f"`{assigned[1]}` lists them", Confidence.MEDIUM, where)]
+        if source.form is Form.PYTHON and (assigned := _assigned(source)) is not None:
+            return [assigned]
         lists = listed_numbers([source])
         for key in LISTS:
             numbers = json.loads(lists.get(key, "[]"))
@@ -81,6 +81,15 @@ def listed_in_configuration(checkout: Checkout, run: Run) -> list[Finding]:
                     Finding(FIELD, str(len(numbers)), f"`{key}` lists them", Confidence.MEDIUM, Evidence(source.path))
                 ]
     return []
+
+
+def _assigned(source: Source) -> Finding | None:
+    """Return how many cards a configuration that is a program lists by an assignment, also in a class."""
+    found = _ASSIGNED.search(source.text)
+    if found is None or not (count := cards_in(found[2])) or not _are_cards(json.loads(f"[{found[2].strip(', ')}]")):
+        return None
+    where = Evidence(source.path, source.text.count("\n", 0, found.start(1)) + 1)
+    return Finding(FIELD, str(count), f"`{found[1]}` lists them", Confidence.MEDIUM, where)
 
 
 def _are_cards(numbers: list[Any]) -> bool:

@@ -21,7 +21,9 @@ def shown_on(checkout: Checkout, run: Run) -> list[Finding]:
     found = [f for f in documented.detect(checkout, run) if not f.field.startswith("documented.training.")]
     asked = {f.evidence for f in found if f.field.endswith(".card") and f.confidence >= Confidence.MEDIUM}
     asked |= {f.evidence for f in found if f.field.endswith("memory_gb") and f.confidence is Confidence.HIGH}
-    about = {f.evidence for f in found if f.field == "documented.about"}  # what stands beside the run's own command first
+    about = {
+        f.evidence for f in found if f.field == "documented.about"
+    }  # what stands beside the run's own command first
     for said in sorted(found, key=lambda f: f.evidence not in about):
         is_count = said.field == "documented.gpu_count" and said.confidence is Confidence.MEDIUM
         if is_count and said.evidence in asked and 1 < int(said.value) <= 8:

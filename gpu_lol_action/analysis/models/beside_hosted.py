@@ -27,11 +27,17 @@ _README = regex(r"readme(?:\.\w{2,8})?\.\w{2,4}", re.IGNORECASE)
 # What `pip install sentence-transformers` brings; a list that names it as well says nothing more.
 _BROUGHT = frozenset({"transformers", "torch"})
 
+_SENTENCE_ENCODER = "universal-sentence-encoder"
+_OF_SENTENCES = frozenset({"tensorflow", "tensorflow-hub", "tensorflow-text"})
+_OF_TENSORFLOW = frozenset({"tensorflow", "tensorflow_hub", "keras"})
+
 
 def only_embeds(checkout: Checkout) -> bool:
     """Whether the one GPU library is for sentences' embeddings, beside a client of a hosted model."""
     names = {package_name(item.requirement) for item in declared_packages(checkout) if not item.is_optional}
     listed = names & GPU_PACKAGES
+    if listed and listed <= _OF_SENTENCES and names & CLIENT_PACKAGES and _only_encodes_sentences(checkout):
+        return True
     # What is imported and in no list is one of several ways to go, for those who install it. To look into every program takes
     # longest, and is asked last.
     brought = listed & _BROUGHT if listed & EMBEDDERS else frozenset[str]()
@@ -45,6 +51,16 @@ def only_embeds(checkout: Checkout) -> bool:
         return False
     return bool(listed) or not any(
         _counts_on(source) & GPU_MODULES - EMBEDDERS for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)
+    )
+
+
+def _only_encodes_sentences(checkout: Checkout) -> bool:
+    """Whether all that TensorFlow is there for is the Universal Sentence Encoder of TensorFlow Hub."""
+    programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.mentions("tensorflow")]
+    used = [source for source in programs if _counts_on(source) & _OF_TENSORFLOW]
+    return bool(used) and all(
+        source.mentions(_SENTENCE_ENCODER) and not _counts_on(source) & (_OF_TENSORFLOW - {"tensorflow_hub"})
+        for source in used
     )
 
 

@@ -23,6 +23,7 @@ from gpu_lol_action.domain.patterns import regex
 # Not the plural: Lightning takes all cards by ``--gpus -1``.
 _NUMBERS = ("gpu", "gpu_id", "gpuid", "device", "device_id", "cuda")
 _SWITCHES = frozenset({"use_gpu", "use_cuda", "num_gpus", "n_gpus", "num_gpu"})
+_GIVEN = regex(r"(?<![\w-])--(?:gpu|gpu[_-]ids?|gpuid|cuda)[ =]\d")
 # Sections that are about the run as a whole; `reader.use_gpu` is about a part of it.
 _WHOLE = frozenset({"", "runner", "run", "train", "trainer", "training", "system", "global", "general", "common", "resources", "hardware", "experiment"})  # fmt: skip
 _FORMS = frozenset({Form.YAML, Form.JSON, Form.TOML})
@@ -60,7 +61,8 @@ def _is_given(checkout: Checkout, script: Source) -> bool:
         given = by_long_names(checkout, script, command.options)
         if any(fold_key(key) in _NUMBERS and not value.startswith("-") for key, value in given.items()):
             return True
-    return False
+    # A project beside this one may have a command of its own for it (`dglke_train --gpu 0 1 2 3`).
+    return any(_GIVEN.search(source.text) for source in checkout.of(Form.SHELL, Form.MARKDOWN) if source.mentions("--"))
 
 
 def switched_off_in(checkout: Checkout, run: Run) -> Evidence | None:

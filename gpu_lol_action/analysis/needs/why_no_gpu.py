@@ -40,7 +40,7 @@ from gpu_lol_action.analysis.runs.computing_runs import only_prepares
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.pseudocode import is_pseudocode
 from gpu_lol_action.analysis.runs.spacy_training import is_spacy, stays_on_cores
-from gpu_lol_action.analysis.stated.done_on_cores import all_on_cores, denies_need, done_on_cores
+from gpu_lol_action.analysis.stated.done_on_cores import all_on_cores, denies_need, done_on_cores, titled_for_cores
 
 
 def why_no_gpu(checkout: Checkout, run: Run | None) -> str | None:
@@ -83,6 +83,8 @@ def _of_documents(checkout: Checkout, run: Run | None) -> str | None:
     is_left = not _is_launched(run) and all(moved_at(source) is None for source in programs)
     if is_left and (said := done_on_cores(checkout, is_training=is_training)) is not None:
         return f"`{said}` tells that it is done on a CPU, and nothing there speaks of a card"
+    if not _is_launched(run) and (said := titled_for_cores(checkout)) is not None:
+        return f"`{said}` is the title, and says that it is made for a CPU"
     if not _is_launched(run) and (said := all_on_cores(checkout)) is not None:
         return f"`{said}` says that all computations are done on the CPU"
     # What is built for a card, or started in a container with one, is started all the same.

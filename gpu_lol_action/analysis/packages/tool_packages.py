@@ -154,6 +154,10 @@ def _needed(run: Run) -> Iterator[tuple[str, str, Evidence]]:
             yield package, f"`{run.command.tool}` starts the run and no list names it", run.evidence
         options = ((key, value, run.evidence) for key, value in run.options.items())
         yield from _asked(trainer_parts(_TOOLS[run.command.tool], options, run.evidence))
+    # A launcher starts it in processes of its own: `torchrun $(which unicore-train)`.
+    launched = run.command.target if run.command is not None and run.script is None else ""
+    if launched in RESEARCH_TOOLS and run.command is not None and run.command.tool != launched:
+        yield RESEARCH_TOOLS[launched], f"`{launched}` is started and no list names it", run.evidence
     if run.command is not None and run.script is None and _takes_modules(run.command) and _is_module(run.command):
         package = None if run.command.target.endswith(".py") else package_of(run.command.target)
         if package is not None:

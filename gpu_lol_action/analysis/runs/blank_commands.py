@@ -13,7 +13,9 @@ from gpu_lol_action.domain.patterns import regex
 LINES_BETWEEN = 40
 _LEFT_OUT = frozenset({"...", "…", "$@", "${@}"})
 """Words that stand for options which a document does not write down, or that a script hands on where it is given any."""
-_BLANK = regex(r"<[A-Za-z][\w .:/|-]{0,60}>|\[[A-Z][A-Z_-]{2,40}\]|(?<![$\w{])\{[A-Za-z][\w ]{1,40}\}(?!\})|\$(?:[1-9]\b|\{[1-9]\})")
+_BLANK = regex(
+    r"<[A-Za-z][\w .:/|-]{0,60}>|\[[A-Z][A-Z_-]{2,40}\]|(?<![$\w{])\{[A-Za-z][\w ]{1,40}\}(?!\})|\$(?:[1-9]\b|\{[1-9]\})"
+)
 
 
 def filled_in(runs: Sequence[Run]) -> Mapping[Run, Run]:

@@ -201,7 +201,9 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
             behavior = Behavior.TRAINS  # what takes the steps lies in a library that is not here
         # A page in a browser shows a model, whatever the modules that it imports could do.
         is_page = command.tool in INTERFACES and behavior is Behavior.TRAINS
-        if is_page or (behavior is Behavior.TRAINS and leaves_early(script, by_long_names(checkout, script, command.options))):
+        if is_page or (
+            behavior is Behavior.TRAINS and leaves_early(script, by_long_names(checkout, script, command.options))
+        ):
             behavior = Behavior.INFERS
         is_open = behavior is Behavior.INFERS and _BARE.fullmatch(script.name) is not None
         if is_open and (

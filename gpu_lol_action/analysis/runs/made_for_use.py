@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from gpu_lol_action.analysis.commands.console_scripts import console_programs
 from gpu_lol_action.analysis.documents.shown_programs import is_shown
+from gpu_lol_action.analysis.documents.silent_readme import root_readmes
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.behavior import Behavior
@@ -39,6 +40,7 @@ _ON_TRAINING = regex(
     r"^(?:#{1,6} |\*\*|<h\d).{0,60}(?:train(?!ed)|tun(?:e|ing)\b)|\btrain\w{0,20}\.(?:py|sh)\b|训练|微调",
     re.IGNORECASE | re.MULTILINE,
 )
+_TUNING_TITLE = regex(r"\s{0,40}#{1,2} [^\n]{0,60}\bfine-?tun(?:e|ing)", re.IGNORECASE)
 _OF_TPUS = regex(r"(?:^|[_-])tpus?(?:[_.-]|$)", re.IGNORECASE)
 _EXPERIMENTS = frozenset({"experiments", "experiment", "research", "examples"})
 _README = regex(r"readme(?:\.\w{2,8})?\.\w{2,4}", re.IGNORECASE)
@@ -61,9 +63,14 @@ def made_for_use(checkout: Checkout, runs: Sequence[Run]) -> tuple[Run, str] | N
     return _as_it_lies(checkout, trained, used)
 
 
+def _is_about_tuning(checkout: Checkout) -> bool:
+    """Whether the README's title says that tuning is what all of it is for: a folder of that name is then no part beside the work."""
+    return any(_TUNING_TITLE.match(readme.text) for readme in root_readmes(checkout))
+
+
 def _as_it_lies(checkout: Checkout, trained: Sequence[Run], used: Sequence[Run]) -> tuple[Run, str] | None:
     """Return the run that goes before training by where both lie, and by what is said of them."""
-    is_aside = not _are_many(trained)
+    is_aside = not _are_many(trained) and not _is_about_tuning(checkout)
     if is_aside and all(map(tunes_aside, trained)) and (outside := [run for run in used if not tunes_aside(run)]):
         return _plainest(outside), "a folder for fine-tuning alone trains here"
     programs = [run for run in used if run.script is not None and run.script.form is Form.PYTHON]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gpu_lol_action.analysis.command_lines.launch_tools import TOOLS
 from gpu_lol_action.analysis.commands.command_verbs import TRAINING_TARGET, only_judges
+from gpu_lol_action.analysis.commands.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.commands.sky_tasks import sky_tasks_of
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES
@@ -87,11 +88,7 @@ def is_beside(run: Run) -> bool:
         return True
     if command is None:
         return bool(run.script and _BESIDE.search(_stem(run.script.path)))
-    if _BESIDE_OPTIONS & {key.lower() for key, value in command.options.items() if value.lower() not in {"false", "0"}}:
-        return True
-    if run.script is not None and _JUDGING_OPTION.search(leaves_early(run.script, run.options)):
-        return True
-    if only_judges(command) or command.tool.partition(".")[0] in _EVALUATORS:
+    if _is_told_to_judge(run, command) or command.tool.partition(".")[0] in _EVALUATORS:
         return True
     if "do_train" not in command.options and {"do_eval", "do_predict"} & command.options.keys():
         return (
@@ -117,6 +114,15 @@ def is_beside(run: Run) -> bool:
     if run.behavior is Behavior.TRAINS or is_own_package or _INFERS.search(_stem(target)):
         return False  # papers' code has what others use it for under "Testing"
     return bool(_BESIDE_SECTION.search(command.section) and not _RUN_SECTION.search(command.section))
+
+
+def _is_told_to_judge(run: Run, command: LaunchCommand) -> bool:
+    """Whether a command has its program measure what was trained: by an option of that name, one that ends it early, or its mode."""
+    if _BESIDE_OPTIONS & {key.lower() for key, value in command.options.items() if value.lower() not in {"false", "0"}}:
+        return True
+    if run.script is not None and _JUDGING_OPTION.search(leaves_early(run.script, run.options)):
+        return True
+    return only_judges(command)
 
 
 def _trains_tokenizer(script: Source) -> bool:

@@ -70,6 +70,12 @@ _BATCH = regex(
 _COMMENT = regex(r"(?:^|\s)#\s?(.{6,400})$|(?:help\s*=\s*|^\s*(?:r|f)?\"\"\"|^\s+)[\"']([^\"']{12,300})")
 
 
+# "This script should take around 14GB VRAM": the whole run's need, not that of one of many settings.
+_OF_ALL = regex(
+    r"\bth(?:is|e) (?:script|example|program|recipe|training|job|run|notebook|config\w{0,8})\b", re.IGNORECASE
+)
+
+
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return ``documented.card``, ``.gpu_count``, ``.memory_gb`` and ``hardware.disk_gb`` findings of the run's own files."""
     if run is None:
@@ -220,7 +226,8 @@ def _remarked(line: str, where: Evidence) -> Iterator[Finding]:
         return
     for amount in memory_phrases(text):
         why = f"a remark in the code speaks of {amount.size_gb:g} GB of GPU memory"
-        yield Finding("documented.memory_gb", f"{amount.size_gb:g}", why, Confidence.LOW, where)
+        confidence = Confidence.MEDIUM if _OF_ALL.search(text) else Confidence.LOW
+        yield Finding("documented.memory_gb", f"{amount.size_gb:g}", why, confidence, where)
     is_of_batch = _BATCH.match(line) is not None  # the card that it fills
     for phrase in card_phrases(text):
         if (phrase.is_run or (is_of_batch and phrase.is_sized)) and (phrase.count or phrase.is_sized):

@@ -235,6 +235,11 @@ _OF_AN_EXTENSION = regex(
     r"\W{0,6}(?:(?:install|build|compil)\w{0,6}\W(?:\w{1,20}\W){0,2})?(?:xformers|flash[ -]?att(?:n|ention)(?:[ -]?[234])?|tiny-?cuda-?nn|natten|sage-?attention)(?:\W(?:memory[ -])?efficient attention)?\W{0,6}",
     re.IGNORECASE,
 )
+# A chapter that says what everything here was run on: what stands in it needs no verb.
+_OF_HARDWARE = regex(
+    r"[\W\d]{0,12}(?:(?:our|my|the|training|system|minimum|recommended)\s)?(?:hardware|compute|computing)(?:\s(?:environment|set-?up|used|requirements?|resources?|specs?|specifications?))?\W{0,4}",
+    re.IGNORECASE,
+)
 # "For example, for 2 GPUs each will see 16 samples": how the work is divided, whatever the number.
 _ILLUSTRATED = regex(r"\b(?:for (?:example|instance)|e\.g\.)(?=[\s,:]).{0,120}\b(?:each|per|every)\b", re.IGNORECASE)
 _COUNT = "documented.gpu_count"
@@ -275,7 +280,8 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
         named = f"{card.count} × {card.card}" if card.count else card.card
         why = f"the documentation names {named}"
         is_of_build = _OF_AN_EXTENSION.fullmatch(heading) is not None
-        is_sure = card.is_run and (card.count or card.is_sized or card.is_had) and not is_of_build
+        is_run = card.is_run or _OF_HARDWARE.fullmatch(heading) is not None
+        is_sure = is_run and (card.count or card.is_sized or card.is_had) and not is_of_build
         confidence = Confidence.MEDIUM if is_sure else Confidence.LOW
         if card.is_demanded and confidence is Confidence.MEDIUM:
             confidence = Confidence.HIGH

@@ -23,6 +23,9 @@ _SIZE = regex(
     r"(?<![\w.])(\d{1,4}(?:\.\d{1,2})?)[\s-]?(B|billion|M|million)\b[\s-]{1,2}(?:\w+[\s-]){0,1}?param(?:eter)?s?\b",
     re.IGNORECASE,
 )
+_OPENS_TITLE = regex(r"<h1[^>\n]{0,80}>[ \t]{0,20}\n\s{0,20}")
+MAX_TITLE_CHARACTERS = 8000
+_FOOTNOTE = regex(r"\s{0,6}\[\^[\w-]{1,20}\]:")
 MAX_TITLE_LINES = 30
 _TITLE = regex(r"^#\s+(.{1,200})|<h1[^>]{0,100}>\s*([^<]{1,200})")
 _IN_TITLE = regex(r"([A-Za-z]\w{0,30})[- ](\d{1,4}(?:\.\d{1,2})?)([BM])\b")
@@ -64,6 +67,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             return [told]
         is_of_others = False
         for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
+            if _FOOTNOTE.match(line):
+                continue
             if _HEADING.match(line):
                 is_of_others = _OF_OTHERS.match(line) is not None
             if is_of_others:
@@ -121,7 +126,8 @@ def _titled(source: Source, script: Source | None) -> Finding | None:
 
     Data are counted in millions too (``WebVid-10M``): these count where the program loads what bears the title's name.
     """
-    for number, line in enumerate(source.text.split("\n")[:MAX_TITLE_LINES], 1):
+    text = _OPENS_TITLE.sub("<h1>", source.text[:MAX_TITLE_CHARACTERS], count=1)  # on a line of its own
+    for number, line in enumerate(text.split("\n")[:MAX_TITLE_LINES], 1):
         title = _TITLE.search(line) if len(line) <= MAX_LINE_CHARACTERS else None
         named = _IN_TITLE.findall(title[1] or title[2] or "") if title is not None else []
         sizes = {

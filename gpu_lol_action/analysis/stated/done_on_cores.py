@@ -22,7 +22,8 @@ _DENIES = regex(
     re.IGNORECASE,
 )
 _ALL_ON_CORES = regex(
-    r"\b(?:all|every|the) computations? (?:is|are|will be|runs?) (?:performed |done |executed |run |carried out )?on (?:the |a )?CPUs?\b",
+    r"\b(?:all|every|the) computations? (?:is|are|will be|runs?) (?:performed |done |executed |run |carried out )?on (?:the |a )?CPUs?\b"
+    r"|\bdefaults? to run(?:ning)? in an? (?:pure |plain )?CPU environment\b",
     re.IGNORECASE,
 )
 # So it is where there is no card, or where a switch says so.
@@ -36,6 +37,14 @@ _ON_CONDITION = regex(
     r"\b(?:if|when|unless|otherwise|else|without|instead|fall(?:s)? ?back|until|no (?:[A-Za-z]{1,20} )?(?:GPUs?|CUDA|device)|flags?|options?|slow\w*|not)\b"
     r"|(?<!\w)--?[a-z]",
     re.IGNORECASE,
+)
+LINES_OF_TITLE = 30
+_TITLE = regex(r"\s{0,4}(?:#{1,2}\s|<h[12]\b)", re.IGNORECASE)
+_ADDRESS = regex(r"!?\[[^\]]{0,200}\]\([^)]{0,400}\)|<[^>]{0,300}>")
+_FOR_CORES = regex(r"\bCPUs?\b")
+# Parts of the work, or what a card's program is set beside.
+_FOR_MORE = regex(
+    r"\b(?:GPUs?|CUDA|TPUs?|NPUs?|off-?load\w*|bench\w*|profil\w*|vs\.?|versus|hybrid|heterogeneous)\b", re.IGNORECASE
 )
 _ENDS = regex(r"\.(?=\s)|\n\s*\n|\n(?=\s{0,8}(?:[-*+#>|]|\d{1,3}\.)\s)")
 _REACH = 300
@@ -79,6 +88,17 @@ def all_on_cores(checkout: Checkout) -> Evidence | None:
         for said in _ALL_ON_CORES.finditer(readme.text):
             if _ON_CONDITION.search(_sentence(readme.text, said.start(), said.end())) is None:
                 return Evidence(readme.path, readme.text.count("\n", 0, said.start()) + 1)
+    return None
+
+
+def titled_for_cores(checkout: Checkout) -> Evidence | None:
+    """Return where the title of the README at the root says that it is made for a CPU ("Running Llama 2 on CPU inference")."""
+    for readme in root_readmes(checkout):
+        lines = readme.text.split("\n", LINES_OF_TITLE)[:LINES_OF_TITLE]
+        number, title = next(((n, line) for n, line in enumerate(lines, 1) if _TITLE.match(line)), (0, ""))
+        title = _ADDRESS.sub("", title)
+        if _FOR_CORES.search(title) is not None and _FOR_MORE.search(title) is None:
+            return Evidence(readme.path, number)
     return None
 
 

@@ -171,3 +171,18 @@ def test_a_program_of_libtorch_computes_where_it_says(
 def test_what_is_below_the_root_is_not_read_as_a_program_of_libtorch(checkout: Build) -> None:
     files = {"csrc/net.cpp": LIBTORCH.format("torch::kCUDA", "loss.backward();"), "README.md": "# Net\n"}
     assert analyze(checkout(files)).spec.meta.workload_type is WorkloadType.CPU_ONLY
+
+
+@pytest.mark.parametrize(
+    ("line", "is_needed"),
+    [
+        ("find_package(CUDA REQUIRED QUIET)", True),
+        ("find_package(CUDAToolkit 11.0 REQUIRED)", True),
+        ("find_package(CUDA)", False),
+        ("if(USE_CUDA)\n  find_package(CUDA REQUIRED)\nendif()", False),
+        ("find_package(OpenMP REQUIRED)", False),
+    ],
+)
+def test_cmake_that_cannot_do_without_cuda(checkout: Build, line: str, *, is_needed: bool) -> None:
+    tree = checkout({"CMakeLists.txt": f"project(trees)\n{line}\n", "README.md": "# Trees\n", "src/a.cpp": "int a;\n"})
+    assert (analyze(tree).spec.meta.workload_type is not WorkloadType.CPU_ONLY) is is_needed

@@ -122,3 +122,20 @@ def test_an_options_default_lists_cards_where_the_program_takes_several(
     checkout: Build, program: str, count: str | None
 ) -> None:
     assert counted(checkout({"train.py": program, "README.md": shell("python train.py")})) == count
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        ("gpus = [0, 1, 2, 3]", "4"),
+        ("gpu_ids = [2, 3]", "2"),
+        ("gpus = [0]", None),
+        ("gpus = [1, 2, 4, 8]", None),  # amounts to try
+        ("steps = [0, 1, 2, 3]", None),
+    ],
+)
+def test_a_configuration_that_is_a_program_lists_them_too(checkout: Build, listed: str, expected: str | None) -> None:
+    imports = "".join(f"from parts.{name} import {name}\n" for name in "abcdefghij")
+    config = f"{imports}\n\ndef get_config(is_train):\n    class Store:\n        {listed}\n    return Store\n"
+    readme = shell("python train.py --config config/net.py")
+    assert counted(checkout({"README.md": readme, "config/net.py": config, "train.py": TRAIN})) == expected

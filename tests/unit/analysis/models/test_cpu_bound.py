@@ -510,3 +510,18 @@ def test_who_writes_records_of_data_needs_no_card_whatever_build_is_listed(check
     program = "import tensorflow as tf\nif __name__ == '__main__':\n    with tf.io.TFRecordWriter('a') as records:\n        records.write(tf.train.Example().SerializeToString())\n"
     files = {"requirements.txt": "tensorflow-gpu==1.15\n", "records.py": program}
     assert workload(checkout({**files, "README.md": "```\npython records.py\n```\n"})) == "cpu-only"
+
+
+@pytest.mark.parametrize(
+    ("program", "is_cpu"),
+    [
+        ("import tensorflow_hub as hub\nimport openai\nhub.load('https://tfhub.dev/google/universal-sentence-encoder/4')\n", True),
+        ("import tensorflow_hub as hub\nimport openai\nhub.load('https://tfhub.dev/google/biggan/4')\n", False),
+        ("import tensorflow_hub as hub\nimport tensorflow as tf\nimport openai\nhub.load('https://tfhub.dev/google/universal-sentence-encoder/4')\n", False),
+    ],
+)  # fmt: skip
+def test_a_sentence_encoder_beside_a_hosted_model_is_no_work_for_a_gpu(
+    checkout: Build, program: str, *, is_cpu: bool
+) -> None:
+    tree = checkout({"api.py": program, "requirements.txt": "openai\ntensorflow\ntensorflow_hub\n"})
+    assert (workload(tree) == "cpu-only") is is_cpu

@@ -111,3 +111,12 @@ print(model.predict(torch.ones(3)))
 """
     tree = checkout({"README.md": "# Answers\n```\npython ask.py\n```\n", "ask.py": program})
     assert workload(tree) == "cpu-only"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [("--gpu 0 1 2 3", "training"), ("--gpu -1", "cpu-only"), ("", "cpu-only")]
+)
+def test_a_command_of_the_projects_own_gives_it_too(checkout: Build, given: str, expected: str) -> None:
+    option = "'--gpu', '-g', type=int, default=-1, help='GPU ID (negative value indicates CPU)'"
+    tree = checkout({"run.sh": f"netlib_train --model a {given}\n", "train.py": CHAINER.format(option, "gpu")})
+    assert workload(tree) == expected

@@ -85,6 +85,7 @@ HF = "--model_name_or_path gpt2 --do_train --output_dir x"
         ("torchrun --nproc_per_node 2 lab/bin/train.py --config a", {"torch"}),
         ("python lab/run_clm_train.py --lr 1", set()),
         ("fairseq-train data-bin --arch a --lr 1", {"fairseq"}),
+        ("torchrun --nproc_per_node=8 $(which unicore-train) $DATA --task mol --lr 1", {"git+https://github.com/dptech-corp/Uni-Core.git"}),
         ("fairseq-generate data-bin --path a.pt --beam 5", {"fairseq"}),
     ],
 )  # fmt: skip

@@ -67,3 +67,12 @@ def test_a_command_that_leaves_options_out_stands_behind_one_that_writes_them_do
     run = primary_run(checkout({"train.py": TRAIN, "README.md": readme(form, FILLED)}))
     assert run is not None
     assert run.options.get("model_type") == "vit_l"
+
+
+def test_a_script_whose_words_are_given_is_the_run(checkout: Build) -> None:
+    script = 'torchrun --nproc_per_node "$1" train.py --model-type "$2"\n'
+    text = "# Net\n## Training on a Single-Machine\n```\n./dist.sh <num_gpus> <model>\n```\nFor example:\n```\n./dist.sh 4 vit_l\n```\n"
+    run = primary_run(checkout({"train.py": TRAIN, "dist.sh": script, "README.md": text}))
+    assert run is not None
+    assert run.command is not None
+    assert (run.command.processes, run.options["model_type"]) == (4, "vit_l")

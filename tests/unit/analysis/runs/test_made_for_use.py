@@ -251,3 +251,16 @@ def test_numbered_programs_that_open_with_the_model_at_work(
     checkout: Build, paths: tuple[str, ...], shown: str
 ) -> None:
     assert first(checkout({path: TRAIN if "tun" in path or "train" in path else INFER for path in paths})) == shown
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("# Fine-tune language models", "finetuning_repo/train.py"),
+        ("# Finetuning made easy", "finetuning_repo/train.py"),
+        ("# Language models", "inference/infer.py"),
+    ],
+)
+def test_a_folder_for_tuning_is_no_aside_of_what_is_for_tuning(checkout: Build, title: str, shown: str) -> None:
+    tree = checkout({"README.md": f"{title}\n", "finetuning_repo/train.py": TRAIN, "inference/infer.py": INFER})
+    assert first(tree) == shown

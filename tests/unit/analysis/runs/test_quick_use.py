@@ -104,3 +104,18 @@ def test_weights_that_are_only_shown_come_from_the_training_beside(
     run = primary_run(tree)
     assert run is not None
     assert (run.shown == "python train.py") is trains
+
+
+@pytest.mark.parametrize(
+    ("heading", "expected"),
+    [("Train!", "python main.py"), ("4. Fine-tuning", "python main.py"), ("Get ready", "python txt2img.py")],
+)
+def test_a_program_that_is_not_here_does_what_its_chapter_says(checkout: Build, heading: str, expected: str) -> None:
+    commands = (
+        "python main.py -t --base configs/net.yaml --gpus 0,1",
+        "python scripts/txt2img.py --prompt cat --ckpt net.ckpt",
+    )
+    text = f"# Pictures\n## {heading}\n```\n{commands[0]}\n```\n## Results\n```\n{commands[1]}\n```\n"
+    run = primary_run(checkout({"README.md": text}))
+    assert run is not None
+    assert run.shown == expected

@@ -337,6 +337,20 @@ def test_remark_on_a_switch_that_is_off_is_of_no_run(checkout, command, expected
     assert next((finding.value for finding in findings if finding.field == "documented.memory_gb"), None) == expected
 
 
+@pytest.mark.parametrize(
+    ("remark", "confidence"),
+    [
+        ("# this script should take around 14GB VRAM", Confidence.MEDIUM),
+        ("# needs around 14GB VRAM with this batch size", Confidence.LOW),  # one of many settings
+    ],
+)
+def test_remark_on_the_whole_program_says_more_than_one_on_a_setting(checkout, remark, confidence):
+    tree = checkout({"train.py": f"{remark}\n{TRAIN}"})
+    findings = declared_hardware.detect(tree, primary_run(tree))
+    said = [finding for finding in findings if finding.field == "documented.memory_gb"]
+    assert [(finding.value, finding.confidence) for finding in said] == [("14", confidence)]
+
+
 def test_figure_for_quantized_weights_says_nothing_of_others(checkout):
     readme = "# M\nAfter INT4 quantization it needs only 6 GB of GPU memory.\n"
     tree = checkout({"README.md": readme, "train.py": TRAIN})

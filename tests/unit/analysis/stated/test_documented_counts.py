@@ -340,3 +340,34 @@ def test_one_card_that_is_said_for_an_inference_stays(checkout: Build) -> None:
 def test_an_option_for_the_cards_starts_with_their_number(checkout: Build) -> None:
     program = f"import argparse\np = argparse.ArgumentParser()\np.add_argument('-g', '--nr_gpu', type=int, default=8)\n{TRAIN}"
     assert counted(checkout({"train.py": program, "README.md": USE})) == "8"
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ("The models were trained on an instance with this:\n- 2x H100 80GB\n- RAM: 256 GB", "2"),
+        ("Training of the large ranker requires 2x H100 GPUs.", "2"),
+        # What introduces the list does not speak of a training that was done, or nothing introduces it.
+        ("These can be had from many clouds:\n- 2x H100 80GB", None),
+        ("The models were trained for a week.\n- 2x H100 80GB", None),
+    ],
+)
+def test_what_introduces_a_list_says_what_its_cards_were_for(checkout: Build, told: str, expected: str | None) -> None:
+    tree = checkout(
+        {"README.md": f"# Ranker\n## Setup\n{told}\n## Use\n```\npython train.py\n```\n", "train.py": SPREAD}
+    )
+    assert counted(tree) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Pretrain on eight cards", "training"),
+        ("The network was trained there", "training"),
+        ("Evaluate the pretrained checkpoint", ""),
+        ("Download our trained models", ""),
+        ("Serve the pretrained language model", "inference"),
+    ],
+)
+def test_what_was_trained_before_is_no_training(text: str, expected: str) -> None:
+    assert purpose(text) == expected

@@ -167,3 +167,15 @@ def test_model_of_a_documented_size_is_of_that_size(size_b: float) -> None:
 def test_millions_with_decimals_stay_millions(checkout: Build) -> None:
     tree = checkout({"README.md": "# M\nIt has 50.4M parameters.\n", "run.py": RUNNER, "parts.py": PARTS})
     assert (analyze(tree).spec.hardware.needed_gib or 0) < 6
+
+
+@pytest.mark.parametrize(
+    ("readme", "expected"),
+    [
+        ("<div>\n<h1>\n  Sage-65B\n</h1>\n</div>\nBeside models of 176B parameters.\n", ["65"]),
+        ("# Sage\nText.[^1]\n\n[^1]: A 176B-Parameter open model by others.\n", []),
+        ("# Sage\nA 176B-Parameter open model.\n", ["176"]),
+    ],
+)
+def test_a_title_on_a_line_of_its_own_and_a_footnote(checkout: Build, readme: str, expected: list[str]) -> None:
+    assert sizes(checkout({"README.md": readme, "run.py": RUNNER, "parts.py": PARTS})) == expected

@@ -184,3 +184,50 @@ def test_tables_and_lists_state_hardware(checkout: Build, text: str, expected: l
     found = documented.detect(checkout({"README.md": f"# N\n## Notes\n{text}\n"}), None)
     said = {(f.field.rpartition(".")[2], f.value) for f in found if f.field.startswith("documented.")}
     assert {pair for pair in said if pair[0] != "silence"} == set(expected)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("You may need a machine with 4 GPUs, 64GB memory, and PyTorch.", []),
+        ("a server that has two GPUs and 128 GB memory is needed", []),
+        ("You need 4 GPUs with 64GB memory each.", [64]),
+        ("needs a GPU with 24 GB memory", [24]),
+    ],
+)
+def test_what_stands_behind_the_gpus_of_a_machine_is_its_own(line: str, expected: list[float]) -> None:
+    assert [phrase.size_gb for phrase in memory_phrases(line)] == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "card"),
+    [
+        ("- Tested GPUs: A100(80G) / RTX4090D (24G) / V100(16G)", "V100"),
+        ("It was tested on A100, RTX 3090 and T4 cards.", "T4"),
+        ("It was tested on an A100.", "A100"),
+        ("The A100 is larger than the T4.", "A100"),  # nobody ran it there
+    ],
+)
+def test_of_the_cards_that_it_was_tested_on_the_smallest_will_do(line: str, card: str) -> None:
+    assert [phrase.card for phrase in card_phrases(line)] == [card]
+
+
+@pytest.mark.parametrize(
+    ("heading", "line", "confidence"),
+    [
+        ("### Hardware", "A100 SXM 80G x4", Confidence.MEDIUM),
+        ("## 1.1 Compute", "- 2x H100 80GB", Confidence.MEDIUM),
+        ("## Training hardware", "4 x A6000 48GB", Confidence.MEDIUM),
+        ("## Results", "4 x A6000 48GB", Confidence.LOW),
+        ("### Hardware", "an A100", Confidence.LOW),  # neither how many nor how large
+    ],
+)
+def test_a_chapter_on_hardware_tells_what_was_used(
+    checkout: Build, heading: str, line: str, confidence: Confidence
+) -> None:
+    found = documented.detect(checkout({"README.md": f"# Net\n{heading}\n\n{line}\n"}), None)
+    assert [f.confidence for f in found if f.field.endswith("card")] == [confidence]
+
+
+def test_a_card_with_so_much_gpu_memory_is_one_of_that_size() -> None:
+    assert [phrase.is_sized for phrase in card_phrases("Train it on A100 with 40G GPU memory.")] == [True]
