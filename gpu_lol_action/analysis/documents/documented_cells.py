@@ -9,6 +9,9 @@ from gpu_lol_action.analysis.documents.documented_phrases import is_quantized, p
 from gpu_lol_action.analysis.documents.documented_tables import TableCard, table_cards, table_counts, table_figures
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
+TABLED = "a table of the documentation names"
+"""How the reason of a table's finding begins."""
+
 
 def field_of(name: str, use: str) -> str:
     """Return the field of what is stated for a use, or for none in particular."""
@@ -22,7 +25,7 @@ def tabled(lines: Sequence[str], headings: Sequence[str], path: str) -> Iterator
         field = field_of("memory_gb", _table_use(figure.label, headings[figure.line - 1]))
         yield Finding(field, f"{figure.memory_gb:g}", why, Confidence.MEDIUM, Evidence(path, figure.line))
     for count, number in table_counts(lines):
-        why = f"a table of the documentation names {count} GPU{'s' if count > 1 else ''}"
+        why = f"{TABLED} {count} GPU{'s' if count > 1 else ''}"
         yield Finding("documented.gpu_count", str(count), why, Confidence.LOW, Evidence(path, number))
     for card in table_cards(lines):
         yield from _of_cell(card, headings[card.line - 1], Evidence(path, card.line))
@@ -32,7 +35,7 @@ def _of_cell(card: TableCard, heading: str, where: Evidence) -> Iterator[Finding
     """Yield the card, and how many of it, that a table's column of GPUs names."""
     phrase = card.phrase
     named = f"{phrase.count} × {phrase.card}" if phrase.count else phrase.card
-    why = f"a table of the documentation names {named}"
+    why = f"{TABLED} {named}"
     is_sure = not card.is_measured and bool(phrase.count or phrase.is_sized)
     use = purpose(card.column) or purpose(heading)
     yield Finding(field_of("card", use), phrase.card, why, Confidence.MEDIUM if is_sure else Confidence.LOW, where)

@@ -56,7 +56,7 @@ _RANGE = regex(rf"({_NUMBER}|{_IN_CHINESE}){_UP_TO}({_NUMBER}|{_IN_CHINESE})", r
 _WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "dual": 2, "pair of": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
           "ten": 10, "sixteen": 16, "一": 1, "单": 1, "双": 2, "两": 2, "四": 4, "八": 8}  # fmt: skip
 _USED = regex(
-    r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|our\s+hardware|tested|recommend\w*|requir\w*|need\w*|"
+    r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|our\s+hardware|single|tested|recommend\w*|requir\w*|need\w*|"
     r"run(?:s|ning)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|perform\w*|batch|benchmark(?:s|ed)?\s+on)\b",
     re.IGNORECASE,
 )

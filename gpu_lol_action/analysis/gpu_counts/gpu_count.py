@@ -36,7 +36,7 @@ from gpu_lol_action.analysis.runs.other_launches import is_left_to_ask, is_of_an
 from gpu_lol_action.analysis.runs.rented_machines import rented_wish
 from gpu_lol_action.analysis.runs.settings import Found, as_number, look_up_number, scope_of
 from gpu_lol_action.analysis.stated.declared_hardware import hosted_wish
-from gpu_lol_action.analysis.stated.documented_counts import documented_count, said_to_train
+from gpu_lol_action.analysis.stated.documented_counts import documented_count, said_to_train, tabled_count
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -259,6 +259,7 @@ def _documented(checkout: Checkout, run: Run) -> list[Finding]:
         return [statement] if statement is not None else []
     is_free = is_divided or run.command is None or _spreads(checkout, run, alone=True)
     statement = documented_count(checkout, run, is_free=is_free) or said_to_train(checkout, run)
+    statement = statement or (tabled_count(checkout, run) if spreads else None)
     return [statement] if statement is not None else []
 
 

@@ -25,6 +25,7 @@ from gpu_lol_action.analysis.stated.marked_statements import (
 )
 from gpu_lol_action.analysis.stated.ordinary_cards import ordinary
 from gpu_lol_action.analysis.stated.reconcile import (
+    LARGEST_CARD_GIB,
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
     Agreement,
@@ -265,9 +266,11 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
     gap = f"the size of `{unsized.value}` is not known" if unsized else "no model of a known size was recognized"
     first = headline(of_as_many(said, findings, count))
     if first is not None:
-        gib = whole_gib(first.memory_gib, first.memory_gib) if first.is_card else math.ceil(first.memory_gib)
-        named = first.finding.value if first.is_card else f"{gib} GB"
-        taken = f"the documentation's {named} was taken"
+        is_sum = count > 1 and _is_over_cards(first, said)
+        each = first.memory_gib / count if is_sum else first.memory_gib
+        gib = whole_gib(each, each) if first.is_card else math.ceil(each)
+        named = first.finding.value if first.is_card else f"{math.ceil(first.memory_gib)} GB"
+        taken = f"the documentation's {named} was taken" + (f" as the sum over {count} cards" if is_sum else "")
         if first.is_card and first.weight <= WEIGHT_OF_NAMED_CARD:
             gib = min(gib, _beside(first.memory_gib))
             taken = f"{gib} GiB were assumed beside the documentation's {named}"
@@ -279,6 +282,13 @@ def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], cou
     why = f"no model of a known size was recognized; {default} GiB is the default for {whose}"
     finding = Finding("hardware.vram_required_gb", str(default), why, Confidence.LOW, where)
     return MemoryNeed(default, count, None, None, finding, (f"{gap}; {default} GiB were assumed",))
+
+
+def _is_over_cards(amount: Statement, said: Sequence[Statement]) -> bool:
+    """Whether an amount is the sum over several cards: "~160 GB, for example on 8 RTX 3090" is more than one that it names has."""
+    where = amount.finding.evidence
+    cards = [s.memory_gib for s in said if s.is_card and s.finding.evidence == where]
+    return not amount.is_card and amount.memory_gib > LARGEST_CARD_GIB and 0 < max(cards, default=0) < amount.memory_gib
 
 
 def _with_evidence(breakdown: MemoryBreakdown, findings: tuple[Finding, ...]) -> MemoryBreakdown:

@@ -132,7 +132,8 @@ def _trains_tokenizer(script: Source) -> bool:
         GPU_MODULES - {"transformers", "tokenizers", "sentencepiece"}
     ):
         return False
-    taken = [item for item in script.code.imports if item.module == "transformers"] if script.code is not None else []
+    imports = script.code.imports if script.code is not None else ()
+    taken = [item for item in imports if item.module.partition(".")[0] == "transformers"]
     return all(item.names and all("oken" in name for name in item.names) for item in taken)
 
 

@@ -70,9 +70,10 @@ _BATCH = regex(
 _COMMENT = regex(r"(?:^|\s)#\s?(.{6,400})$|(?:help\s*=\s*|^\s*(?:r|f)?\"\"\"|^\s+)[\"']([^\"']{12,300})")
 
 
-# "This script should take around 14GB VRAM": the whole run's need, not that of one of many settings.
+# "This script should take around 14GB VRAM": the whole run's need, not that of one of many settings; nor does it fit otherwise.
 _OF_ALL = regex(
-    r"\bth(?:is|e) (?:script|example|program|recipe|training|job|run|notebook|config\w{0,8})\b", re.IGNORECASE
+    r"\bth(?:is|e) (?:script|example|program|recipe|training|job|run|notebook|config\w{0,8})\b|\bfits? (?:in|on|into)\b",
+    re.IGNORECASE,
 )
 
 

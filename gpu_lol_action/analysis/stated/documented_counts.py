@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
+from gpu_lol_action.analysis.documents.documented_cells import TABLED
 from gpu_lol_action.analysis.documents.documented_phrases import card_phrases, gpu_number
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.formats.notebooks import PROSE
@@ -133,17 +134,32 @@ def _chosen(checkout: Checkout, run: Run, stated: list[Finding], *, is_free: boo
 def said_to_train(checkout: Checkout, run: Run) -> Finding | None:
     """Return the first statement of the run's own document that training took several cards of a kind: "trained on 8 V100 GPUs"."""
     said = run.command.said if run.command is not None else run.evidence
-    for found in documented.detect(checkout, run):
+    stated = documented.detect(checkout, run)
+    demanded = {f.evidence for f in stated if f.field == "documented.training.card" and f.confidence is Confidence.HIGH}
+    for found in stated:
         is_counted = found.field == "documented.gpu_count" and found.confidence is Confidence.MEDIUM
         is_own = found.evidence.path == said.path or _README.fullmatch(found.evidence.path) is not None
         if not is_counted or not is_own or int(found.value) < 2:
             continue
         line, each = _line(checkout, found.evidence), per_machine(found)
         line = f"{_introduction(checkout, found.evidence)} {line}".strip()
-        is_done = _TRAINED.search(line) is not None and not _BEGINS_TO_INFER.match(line)
+        is_done = (_TRAINED.search(line) is not None or found.evidence in demanded) and not _BEGINS_TO_INFER.match(line)
         if is_done and int(each.value) in _OF_MACHINES and not _is_said_where(checkout, found, _CONDITION):
             return Finding("hardware.gpu_count", each.value, each.why, Confidence.LOW, each.evidence)
     return None
+
+
+def tabled_count(checkout: Checkout, run: Run) -> Finding | None:
+    """Return the number of cards of a kind that all rows of the tables name which the run's own document has: a recipe's results."""
+    said = run.command.said if run.command is not None else run.evidence
+    rows = [
+        f for f in documented.detect(checkout, run) if f.field == "documented.gpu_count" and f.why.startswith(TABLED)
+    ]
+    own = [per_machine(f) for f in rows if f.evidence.path == said.path]
+    counts = {f.value for f in own}
+    if len(counts) != 1 or int(own[0].value) not in _OF_MACHINES - {1}:
+        return None
+    return Finding("hardware.gpu_count", own[0].value, own[0].why, Confidence.LOW, own[0].evidence)
 
 
 def _is_said_where(checkout: Checkout, statement: Finding, words: re.Pattern[str]) -> bool:

@@ -44,3 +44,18 @@ def test_an_amount_that_is_the_whole_sum_is_one_card_s(checkout: Build, remark: 
     readme = f"# Tuning\n\n```bash\naxolotl train ours.yaml{remark}\n```\n"
     hardware = analyze(checkout({"README.md": readme, "ours.yaml": recipe})).spec.hardware
     assert (hardware.gpu_count, hardware.vram_required_gb) == (cards, size_gb)
+
+
+@pytest.mark.parametrize(
+    ("told", "size_gb"),
+    [
+        ("Training consumes ~160G GPU memory. For example, you can train on 8 RTX 3090:", 20),
+        ("Training consumes ~20G GPU memory. For example, you can train on 8 RTX 3090:", 20),
+        ("Training consumes ~150G GPU memory. For example, you can train on 8 B200:", 180),
+    ],
+)
+def test_more_than_the_card_named_with_it_has_is_the_sum_over_all(checkout: Build, told: str, size_gb: int) -> None:
+    program = "import torch\nfrom parts import Net\nif __name__ == '__main__':\n    loss = Net().cuda()(x)\n    loss.backward()\n"
+    readme = f"# Net\n## Training\n{told}\n```\npython train.py --devices 8\n```\n"
+    spec = analyze(checkout({"README.md": readme, "train.py": program})).spec
+    assert (spec.hardware.gpu_count, spec.hardware.vram_required_gb) == (8, size_gb)

@@ -76,3 +76,27 @@ def test_who_hears_with_whisper_for_a_language_model_loads_that_one_at_16_bit(ch
 def test_who_trains_a_tokenizer_trains_no_network(checkout: Build, trainer: str) -> None:
     text = f"import tensorflow as tf\nimport sentencepiece as spm\n{trainer}(input='a.txt', vocab_size=1000)\nprint(tf.ones(1))\n"
     assert analyze(checkout({"pieces.py": text})).spec.meta.workload_type is not WorkloadType.TRAINING
+
+
+@pytest.mark.parametrize(
+    ("taken", "is_run"),
+    [
+        ("from transformers.models.t5.modeling_t5 import T5ForConditionalGeneration\n", True),
+        ("from transformers.models.auto import AutoTokenizer\n", False),
+    ],
+)
+def test_who_takes_a_network_from_a_part_of_transformers_trains_it(
+    checkout: Build, taken: str, *, is_run: bool
+) -> None:
+    text = (
+        f"{taken}from transformers.training_args_seq2seq import Seq2SeqTrainingArguments\n" * is_run
+        + f"{taken}from tokenizers import AddedToken\nfrom parts import OurTrainer\nif __name__ == '__main__':\n    OurTrainer().train()\n"
+    )
+    files = {
+        "README.md": "# T\n## Training\n```\npython run.py\n```\n## Serve\n```\npython serve.py\n```\n",
+        "run.py": text,
+    }
+    serve = "from transformers import pipeline\nif __name__ == '__main__':\n    pipeline('text-generation', model='gpt2')('x')\n"
+    run = primary_run(checkout({**files, "serve.py": serve}))
+    assert run is not None
+    assert run.shown == ("python run.py" if is_run else "python serve.py")

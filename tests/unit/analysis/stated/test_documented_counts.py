@@ -371,3 +371,33 @@ def test_what_introduces_a_list_says_what_its_cards_were_for(checkout: Build, to
 )
 def test_what_was_trained_before_is_no_training(text: str, expected: str) -> None:
     assert purpose(text) == expected
+
+
+ROWS = "| Model | Score | GPUs |\n|---|---|---|\n| large | 2.0 | {} |\n| small | 3.0 | {} |\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "program", "expected"),
+    [
+        (("8xA100 80GB", "8xA100 80GB"), "ddp", "8"),
+        (("8xA100 80GB", "4xA100 80GB"), "ddp", None),  # of several recipes
+        (("8xA100 80GB", "8xA100 80GB"), "alone", None),
+        (("1xA100 80GB", "1xA100 80GB"), "ddp", None),
+    ],
+)
+def test_the_results_of_a_recipe_name_its_cards(
+    checkout: Build, rows: tuple[str, str], program: str, expected: str | None
+) -> None:
+    spread = "    torch.nn.parallel.DistributedDataParallel(model)\n" if program == "ddp" else ""
+    readme = f"# Recipe\n## How to run\n```\npython train.py hparams.yaml\n```\n## Results\n{ROWS.format(*rows)}"
+    assert counted(checkout({"README.md": readme, "train.py": TRAIN + spread})) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [("Training requires 8 Tesla V100 for 7 days.", "8"), ("Others have 8 Tesla V100.", None)],
+)
+def test_what_training_requires_is_its_count(checkout: Build, sentence: str, expected: str | None) -> None:
+    program = TRAIN + "    torch.nn.parallel.DistributedDataParallel(model)\n"
+    readme = f"# Recipe\n## How to run\n```\npython train.py\n```\n## Advice\n{sentence}\n"
+    assert counted(checkout({"README.md": readme, "train.py": program})) == expected
