@@ -75,7 +75,12 @@ _ASKS_TO_USE = regex(
 )
 # A program for all of its project's works, under a heading that is one word for training.
 _FOR_ALL = regex(r"(?:main|run|launch|cli|start)\.py")
-_CHAPTER_ON_TRAINING = regex(r"[\W\d]{0,12}(?:(?:pre|fine)-?)?(?:train(?:ing)?|tun(?:e|ing))\W{0,4}$", re.IGNORECASE)
+_CHAPTER_ON_TRAINING = regex(
+    r"[\W\d]{0,12}(?:(?:pre|fine)-?)?(?:train(?:ing)?|tun(?:e|ing))\b(?!\s(?:data\w*|sets?|logs?|curves?|results?)\b)",
+    re.IGNORECASE,
+)
+# Folders of what a model is run with, or made.
+_USING_FOLDER = regex(r"(?:^|/)(?:inference|infer|demos?|serving|serve|generation|sampling)/", re.IGNORECASE)
 _HAS_OPTIMIZER = regex(r"^optim(?:izer)?\s?:", re.MULTILINE)
 _HAS_DATA = regex(r"^(?:train\w{0,20}|data(?:set|sets|loader|module)?)\s?:", re.MULTILINE)
 
@@ -124,8 +129,10 @@ def by_name(command: LaunchCommand) -> Behavior:
         return Behavior.TRAINS
     if SERVING_TARGET.search(name.removesuffix(".py")):
         return Behavior.INFERS
-    if _FOR_ALL.fullmatch(name) and command.options and _CHAPTER_ON_TRAINING.match(command.section):
+    if is_training_chapter(command):
         return Behavior.TRAINS
+    if _USING_FOLDER.search(command.target):
+        return Behavior.INFERS
     # A starter is told which program to start (GPT-NeoX's `deepy.py train.py small.yml`).
     inner = next((word for word in command.words[:3] if word.endswith(".py") and word != command.target), "")
     return Behavior.TRAINS if TRAINING_TARGET.search(inner) else Behavior.NEITHER
@@ -141,6 +148,12 @@ def is_known_to_train(script: Source) -> bool:
     if _EXAMPLE_PROGRAM.fullmatch(script.name):
         return True
     return script.code is not None and script.code.is_broken and bool(_TRAINING_PROGRAM.match(script.name))
+
+
+def is_training_chapter(command: LaunchCommand) -> bool:
+    """Whether a program for all of its project's works is started, with options, under a heading on training."""
+    name = command.target.rsplit("/", 1)[-1]
+    return bool(_FOR_ALL.fullmatch(name) and command.options and _CHAPTER_ON_TRAINING.match(command.section))
 
 
 def by_words(command: LaunchCommand) -> Behavior:
@@ -165,7 +178,7 @@ def by_words(command: LaunchCommand) -> Behavior:
         or command.tool in SERVING_TOOLS
     ):
         return Behavior.INFERS
-    if "serve" in words or "chat" in words:
+    if "serve" in words or "chat" in words or _USING_FOLDER.search(command.target):
         return Behavior.INFERS
     if command.source.form is Form.SHELL and SERVING_TARGET.search(command.source.name):
         return Behavior.INFERS  # the script around it says what for

@@ -1,8 +1,8 @@
-"""What a repository tells a host of models about its machine: ``.runpod/hub.json``, cog's ``cog.yaml``, Truss' ``config.yaml``.
+"""What a repository tells a host of models about its machine: ``.runpod/hub.json``, cog's ``cog.yaml``, Truss' ``config.yaml``, ``cerebrium.toml``.
 
 Formats: RunPod's Hub publishing guide (``config.runsOn``, ``gpuIds``, ``gpuCount``, ``containerDiskInGb``) with its list of GPU
 pools; cog's reference of ``cog.yaml`` (``build.gpu``); Truss' reference of its configuration (``resources.accelerator``,
-``resources.use_gpu``). Only what is asked for counts: that one host may run it without a GPU says nothing of where it trains.
+``resources.use_gpu``); Cerebrium's reference of ``cerebrium.toml`` (``cerebrium.hardware``: ``compute``, ``gpu_count``). Only what is asked for counts: that one host may run it without a GPU says nothing of where it trains.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gpu_lol_action.domain.named_cards import named_card_gb
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-HUB, COG, TRUSS = ".runpod/hub.json", "cog.yaml", "config.yaml"
+HUB, COG, TRUSS, CEREBRIUM = ".runpod/hub.json", "cog.yaml", "config.yaml", "cerebrium.toml"
 MAX_CARDS = 8
 MAX_DISK_GB = 2000
 """More than this is a slip of the pen, or somebody who lets others pay."""
@@ -39,6 +39,8 @@ _POOLS: Mapping[str, str] = {
     "HOPPER_141": "H200",
     "BLACKWELL_180": "B200",
 }
+# `AMPERE_A10`, `AMPERE_A100_40GB`; `CPU` asks for none, `TRN1` for another maker's.
+_COMPUTE = regex(r"(?:TURING|VOLTA|AMPERE|ADA|HOPPER|BLACKWELL)_([A-Z]{1,3}\d{1,4}S?)(?:_(\d{2,3})GB)?")
 _WHOLE = regex(r"\d{1,5}")
 _NO_CARD = frozenset({"", "null", "none"})
 _MAKER = regex(r"^(?:NVIDIA )?(?:GeForce )?", re.IGNORECASE)
@@ -69,7 +71,7 @@ def wish_for(checkout: Checkout, folder: str) -> Wish | None:
     parts = folder.split("/") if folder else []
     for count in range(len(parts), -1, -1):
         base = "/".join(parts[:count])
-        for name, read in ((HUB, _of_hub), (COG, _of_cog), (TRUSS, truss_wish)):
+        for name, read in ((HUB, _of_hub), (COG, _of_cog), (TRUSS, truss_wish), (CEREBRIUM, _of_cerebrium)):
             source = checkout.find(f"{base}/{name}".lstrip("/"))
             wish = read(source) if source is not None else None
             if wish is not None:
@@ -146,6 +148,24 @@ def truss_wish(source: Source) -> Wish | None:
         where.evidence,
         count=(count, where.evidence) if asked is not None else None,
         host="Truss",
+    )
+
+
+def _of_cerebrium(source: Source) -> Wish | None:
+    said = _first(read_settings(source))
+    compute, number = said.get("cerebrium.hardware.compute"), said.get("cerebrium.hardware.gpu_count")
+    named = _COMPUTE.fullmatch(compute.text.strip().strip("\"'")) if compute is not None else None
+    card = find_card(named[1], named[2]) if named is not None else None
+    if compute is None or card is None:
+        return None
+    count = _whole(number, MAX_CARDS)
+    return Wish(
+        f"`{source.path}` asks for a GPU",
+        compute.evidence,
+        card=(card, compute.evidence),
+        count=(count or 1, number.evidence if count and number is not None else compute.evidence),
+        host="Cerebrium",
+        is_order=True,
     )
 
 

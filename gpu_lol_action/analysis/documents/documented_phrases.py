@@ -19,19 +19,21 @@ _CARD = (r"(?:NVIDIA[\s-]+)?(?:(?:Kepler|Maxwell|Pascal|Volta|Turing|Ampere|Hopp
          r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX[\s-]?8000|RTX[\s-]?6000(?=[\s(-]{0,3}24\s?GB)|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080\s?Ti|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|"
          r"(?:GTX\s?)?Titan\s?(?:RTX|Xp|X|V|Black)|G[HB]200|GTX[\s-]?(?:9[78]0|10[678]0|1660)(?:\s?Ti)?|RTX[\s-]?20[678]0(?:\s?SUPER)?|(?<=Quadro )RTX[\s-]?[456]000|K40|M40|M60|GV100|(?<=Quadro )P[56]000|P6000)")  # fmt: skip
 _CARD_SIZE = r"(?:(?:[\s(-]{0,3}|,\s(?=\d{2,3}\s?GB\sGPU))(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:(?:GPUs?|graphics\s+cards?|cards?)(?:\s+with|,?\s+each\s+(?:with|having))\s+\*{0,2}|with\s+(?=\d{2,3}\s?GB?\s+(?:of\s+)?(?:GPU\s+)?(?:memory|VRAM)))?(\d{2,3})\s?GB?\b)?"
+_LATIN = r"[A-Za-z0-9_]"  # Chinese and Japanese have no blank before a card's name
 _MEDIA = r"\.(?:gif|png|jpe?g|svg|webp|mp4|mov|avi|wav|mp3|pdf)\b"  # the fourth picture of a README is `t4.gif`
 _NUMBER = r"\d{1,3}|one|two|three|four|five|six|seven|eight|ten|sixteen|single|dual|pair\s+of"
 # "1~2 V100", "one to four GPUs": of a range the smaller number is what a run needs.
 _UP_TO = r"(?:\s?[~\uff5e]\s?|[-–—]|\s(?:to|or)\s|\s?[至到或]\s?)"
 _COUNTED = regex(
-    rf"(?<![A-Za-z0-9_.])((?:{_NUMBER}|a)(?:{_UP_TO}(?:{_NUMBER}))?)\s?(?:[x×*张块卡]\s?|\s|,\s(?=\d{{2,3}}\s?GB\s))(?:GPUs?\s)?(?:(?:NVIDIA\s)?(\d{{2,3}})[\s-]?GB?[\s-]+)?{_CARD}s?{_CARD_SIZE}",
+    rf"(?<![A-Za-z0-9_.])((?:{_NUMBER}|a)(?:{_UP_TO}(?:{_NUMBER}))?)\s?(?:[x×*张块卡]\s?|\s|,\s(?=\d{{2,3}}\s?GB\s))(?:GPUs?\s)?(?:(?:NVIDIA\s)?(\d{{2,3}})[\s-]?GB?[\s-]*(?:[\s-]|的)\s?)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
 )
 _COUNTED_BEHIND = regex(
-    rf"\b{_CARD}{_CARD_SIZE}\)?\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))", re.IGNORECASE
+    rf"(?<!{_LATIN}){_CARD}{_CARD_SIZE}\)?\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))", re.IGNORECASE
 )
 _BARE = regex(
-    rf"(?:(?<![\w.])(\d{{2,3}})[\s-]?GB?[\s-]+)?\b{_CARD}{_CARD_SIZE}(?:(?<=0)s)?\b(?!\w|{_MEDIA})", re.IGNORECASE
+    rf"(?:(?<!{_LATIN})(?<!\.)(\d{{2,3}})[\s-]?GB?[\s-]*(?:[\s-]|的)\s?)?(?<!{_LATIN}){_CARD}{_CARD_SIZE}(?:(?<=0)s)?(?!{_LATIN}|{_MEDIA})",
+    re.IGNORECASE,
 )
 NAMED_BEFORE = regex(rf"{_CARD}(?:[\s-]?(?:SXM\d?|PCIe))?[\s-]*$", re.IGNORECASE)
 """A card's name right before something else."""
@@ -57,7 +59,7 @@ _WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "dual": 2, "pair of": 2, "thr
           "ten": 10, "sixteen": 16, "一": 1, "单": 1, "双": 2, "两": 2, "四": 4, "八": 8}  # fmt: skip
 _USED = regex(
     r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|our\s+hardware|single|tested|recommend\w*|requir\w*|need\w*|"
-    r"run(?:s|ning)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|perform\w*|batch|benchmark(?:s|ed)?\s+on)\b",
+    r"run(?:s|ning)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|perform\w*|batch|benchmark(?:s|ed)?\s+on)\b|训练|微调|采用|使用|需要|推荐",
     re.IGNORECASE,
 )
 # "was tested on a machine with an A100", "for results in the paper we use 3090 GPUs": the card that the authors had.
@@ -73,7 +75,7 @@ _LEAST_CARD = regex(
     rf"\b{_CARD}s?(?:\s\d{{2,3}}\s?GB)?(?:\s(?:GPUs?|cards?))?\s(?:or|and)\s(?:higher|better|above|larger|bigger|more powerful)\b",
     re.IGNORECASE,
 )
-_ANY_CARD = regex(rf"(?<![/_-])\b{_CARD}", re.IGNORECASE)
+_ANY_CARD = regex(rf"(?<![/_-])(?<!{_LATIN}){_CARD}", re.IGNORECASE)
 _MEASURES = regex(
     r"\b(?:FPS|latency|throughput|tokens?/s\w*|it/s|img/s|ms\b|milliseconds?|speed(?:-?ups?)?\b|faster|profiling|TensorRT|ONNX)",
     re.IGNORECASE,

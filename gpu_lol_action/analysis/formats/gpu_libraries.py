@@ -29,7 +29,7 @@ GPU_MODULES = frozenset({
     "mmf", "evo2", "lmms_eval", "vlmeval", "opencompass", "lighteval", "levanter", "t5x", "llmfoundry", "open_lm", "hf_olmo", "olmo_core",
     "nemo_automodel", "fengshen", "flagai", "easynlp", "lmflow", "tevatron", "pylate", "colpali_engine", "lerobot", "yolox",
     "torchsparse", "mambavision", "kvpress", "cosmos_predict2", "hy3dgen", "deepfloyd_if", "invokeai", "rudalle", "dalle_mini", "scgpt", "momentfm",
-    "audioldm2", "audiolm_pytorch", "parler_tts", "fastmri", "segmentation_models_pytorch", "clip_retrieval", "omnilingual_asr",
+    "infinity_emb", "audioldm2", "audiolm_pytorch", "parler_tts", "fastmri", "segmentation_models_pytorch", "clip_retrieval", "omnilingual_asr",
 })  # fmt: skip
 """Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here."""
 

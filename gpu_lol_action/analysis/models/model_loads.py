@@ -56,6 +56,10 @@ _UNKNOWN_FOLDER = regex(r"^(?:\$\{?\w{1,60}\}?|<[^<>/]{1,60}>|\{[^{}/]{1,60}\}|\
 """What stands before a path and nothing says (`$HDFS_ROOT/model/Qwen3-8B`, `<YOUR_FOLDER>/Qwen3-8B`): the rest names the model."""
 _CACHED = regex(r"(?:^|/)models--([\w.-]{1,60}?)--([\w.-]{1,95}?)(?:/|$)")
 """A model's folder in the Hub's own cache (``models--meta-llama--Llama-3.1-8B/snapshots/0123abcd``); owners may have a single hyphen."""
+# How clients of many companies name who hosts a model (LiteLLM's list of providers): none of these is an owner on the Hub.
+_HOSTED_BY = regex(
+    r"(?:groq|together_ai|fireworks_ai|bedrock|sagemaker|vertex_ai|azure|azure_ai|openrouter|deepinfra|anyscale|perplexity|xai|nvidia_nim|cloudflare|github_copilot|friendliai)/"
+)
 HUB_ID = regex(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 
 
@@ -192,6 +196,8 @@ def model_name(text: str) -> str | None:
     if (cached := _CACHED.search(bare)) is not None:
         bare = f"{cached[1]}/{cached[2]}"
     if not 2 < len(bare) <= 120 or not bare.isprintable() or any(mark in bare for mark in "<>${} ,()"):
+        return None
+    if _HOSTED_BY.match(bare):
         return None
     if bare.startswith(("./", "../", "/", "~")) and not regex(r"\d[bB](?![A-Za-z0-9])").search(bare):
         return _of_local_copy(bare)

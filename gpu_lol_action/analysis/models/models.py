@@ -62,6 +62,7 @@ _TOWER = regex(r"^(?:vit|vision|image|clip|siglip|audio)_|_(?:tower|encoder)_")
 _ENCODERS = regex(r"text[_-]?encoders?(?:$|[-_/])", re.IGNORECASE)
 # A network's name, not a path, a variable or a place to fill in.
 _OWN_NAME = regex(r"[A-Za-z][\w.-]{1,40}(?<!\.json)(?<!\.bin)(?<!\.pt)(?<!\.pth)(?<!\.ckpt)")
+_SIZED_FOLDER = regex(r"[A-Za-z](?:[\w.]{0,30}-){1,6}\d{1,3}(?:\.\d{1,2})?B(?:-[\w.]{1,30}){0,4}")
 _SERVED = regex(r"vllm serve|sglang|text-generation-launcher")
 # `<model>`, `path`, `/path/to/model`: the reader's copy of what the program starts with, or of something like it.
 _TO_FILL_IN = regex(r"(?i)[\"']?(?:<[^<>]{1,80}>|(?:model[_-])?path|/?path[/_-]to[/_-][\w./-]{1,80})[\"']?")
@@ -120,7 +121,8 @@ def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     if run is None:
         return
     for word in _served(run):
-        if (name := model_name(word)) is not None:
+        # A folder of the reader's own, named for what lies in it (`vllm serve Kimi-Dev-72B`).
+        if (name := model_name(word) or (f"./{word}" if _SIZED_FOLDER.fullmatch(word) else None)) is not None:
             yield Finding("model.id", name, f"`{run.shown}` serves it", Confidence.HIGH, run.evidence)
     scope = scope_of(checkout, run)
     yield from referred_models(checkout, run, scope)

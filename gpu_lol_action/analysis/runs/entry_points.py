@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.commands.command_verbs import (
     is_configured_to_train,
     is_named_for_training,
     is_told_to_train,
+    is_training_chapter,
     only_asks,
 )
 from gpu_lol_action.analysis.commands.console_scripts import console_programs, script_source
@@ -205,6 +206,8 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
             behavior is Behavior.TRAINS and leaves_early(script, by_long_names(checkout, script, command.options))
         ):
             behavior = Behavior.INFERS
+        if behavior is Behavior.NEITHER and is_training_chapter(command):
+            behavior = Behavior.TRAINS  # by programs that it starts in its turn
         is_open = behavior is Behavior.INFERS and _BARE.fullmatch(script.name) is not None
         if is_open and (
             is_named_for_training(command) or (script.mentions("train") and is_configured_to_train(command, configs))

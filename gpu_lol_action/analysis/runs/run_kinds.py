@@ -20,7 +20,7 @@ _BESIDE = regex(
     r"(?:^|[/_.\s-])(?:prep(?:are|aration|are_data)?|pre_?process(?:ing)?|pre_?compute|post_?process|download|convert(?:er)?(?:2\w{1,20})?|\w{1,12}2(?:hf|ckpt|onnx|trt|safetensors)|conversion|export|"
     r"evals?|evaluat(?:e|ion|or)|tests?|testing|data(?:set|sets|_gen)?|merger?|upload|push|install|setup|bench(?:mark|marks|marking)?|"
     r"delinearize|quantize|quantization|fetch|tokenize|tokenizer|visuali[sz]e|plot|profile|profiler|stats|split|crawl|metrics?|fid|score|val|valid|validate|validation|"
-    r"extract|generate_data|gen_?(?:data|vocab)|vocab|make|build|create|lint|format|check|verify|diagnos(?:e|is|tics?)|init|compare|diff|delta|apply_delta|analy[sz]e|report|requirements|utils?|helpers?|release|play|enjoy|tournament|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show|"
+    r"extract(?:ion|or)?|generate_data|gen_?(?:data|vocab)|vocab|make|build|create|lint|format|check|verify|diagnos(?:e|is|tics?)|init|compare|diff|delta|apply_delta|analy[sz]e|report|requirements|utils?|helpers?|release|play|enjoy|tournament|compute|calculate|filter(?:ing)?|router|monitor|hubconf|docs|show|"
     # What self-supervised networks are judged by.
     r"lin(?:cls|probe|eval)|linear_?prob(?:e|ing)|repro_?issues?|issues?_?\d+)(?=$|[/_.\s-])",
     re.IGNORECASE,

@@ -150,3 +150,26 @@ def test_cog_speaks_for_the_programs_of_its_folder(checkout: Build) -> None:
     assert wish_for(tree, "models/up/inner") is not None
     assert wish_for(tree, "models") is None
     assert wish_for(tree, "other") is None
+
+
+CEREBRIUM = "[cerebrium.hardware]\ncpu = 3\ncompute = {}\n{}\n"
+
+
+@pytest.mark.parametrize(
+    ("compute", "more", "expected"),
+    [
+        ('"AMPERE_A10"', "", ("A10", 1)),
+        ('"ADA_L40"', "gpu_count = 2", ("L40", 2)),
+        ('"AMPERE_A100_80GB"', "gpu_count = 1", ("A100-80GB", 1)),
+        ('"HOPPER_H100"', "gpu_count = 0", ("H100", 1)),
+        ('"CPU"', "", None),
+        ('"TRN1"', "gpu_count = 16", None),
+        ("10", "", None),
+    ],
+)
+def test_cerebrium_is_told_the_card(checkout: Build, compute: str, more: str, expected: tuple[str, int] | None) -> None:
+    wish = wish_for(checkout({"cerebrium.toml": CEREBRIUM.format(compute, more)}), "")
+    told = (
+        (wish.card[0], wish.count[0]) if wish is not None and wish.card is not None and wish.count is not None else None
+    )
+    assert told == expected

@@ -61,3 +61,12 @@ def test_a_host_still_tells_what_a_document_leaves_out(checkout):
         checkout, {"train.py": MODEL, "cog.yaml": cog, "README.md": "## Setup\n```\npip install torch\n```\n"}
     )
     assert "transformers==4.29.2" in found
+
+
+def test_a_table_of_packages_is_a_list_of_them(checkout):
+    text = (
+        '[cerebrium.dependencies.pip]\ntorch = ">=2.4"\n"infinity-emb[all]" = "latest"\nnumpy = "1.26.4"\n'
+        '[cerebrium.dependencies.apt]\nffmpeg = "latest"\n'
+    )
+    found = named(checkout, {"main.py": "import torch\ntorch.load('x').cuda()\n", "cerebrium.toml": text})
+    assert found == ["torch>=2.4", "infinity-emb[all]", "numpy==1.26.4"]

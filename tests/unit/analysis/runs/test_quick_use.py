@@ -119,3 +119,35 @@ def test_a_program_that_is_not_here_does_what_its_chapter_says(checkout: Build, 
     run = primary_run(checkout({"README.md": text}))
     assert run is not None
     assert run.shown == expected
+
+
+def test_a_launcher_of_other_programs_does_what_its_chapter_says(checkout: Build) -> None:
+    launch = "import hydra, subprocess\n@hydra.main()\ndef main(config):\n    subprocess.run(config.command)\nif __name__ == '__main__':\n    main()\n"
+    text = "# Video\n## Training the network\n```\npython src/launch.py dataset=ffs num_gpus=4\n```\n## Sample\n```\npython generate.py\n```\n"
+    run = primary_run(checkout({"README.md": text, "src/launch.py": launch, "generate.py": INFER}))
+    assert run is not None
+    assert run.shown == "python launch.py"
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("torchrun --nproc_per_node=2 inference/pipeline/entry.py --config a.json", "infers"),
+        ("torchrun --nproc_per_node=2 pipeline/entry.py --config a.json", "trains"),
+        ("python inference/pipeline/entry.py --config a.json", "infers"),
+    ],
+)
+def test_the_folder_of_a_program_that_is_not_here_says_what_it_does(checkout: Build, command: str, kind: str) -> None:
+    run = primary_run(checkout({"run.sh": f"{command}\n"}))
+    assert run is not None
+    assert run.behavior.value == kind
+
+
+def test_what_takes_out_parts_of_pictures_is_a_step_beside(checkout: Build) -> None:
+    text = readme(
+        ("Face mask extraction", "face_mask_extraction.py"), ("Inference", "infer.py"), ("Training", "train.py")
+    )
+    files = {"face_mask_extraction.py": INFER, "infer.py": INFER, "train.py": TRAIN}
+    run = primary_run(checkout({"README.md": text, **files}))
+    assert run is not None
+    assert run.shown == "python infer.py"

@@ -231,3 +231,21 @@ def test_a_chapter_on_hardware_tells_what_was_used(
 
 def test_a_card_with_so_much_gpu_memory_is_one_of_that_size() -> None:
     assert [phrase.is_sized for phrase in card_phrases("Train it on A100 with 40G GPU memory.")] == [True]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("训练采用了一台80G的H100,一共100个step", ("H100", None, True)),
+        ("我们使用8张80G的A100训练", ("A100-80GB", 8, True)),
+        ("在单张RTX3090上微调", ("RTX3090", None, True)),
+        ("支持A100和H100", ("A100", None, False)),
+    ],
+)
+def test_chinese_has_no_blanks_around_a_card(line: str, expected: tuple[str, int | None, bool]) -> None:
+    assert [(phrase.card, phrase.count, phrase.is_run) for phrase in card_phrases(line)] == [expected]
+
+
+@pytest.mark.parametrize("line", ["the A1000 of fooA100", "an A100x"])
+def test_a_part_of_a_word_is_no_card(line: str) -> None:
+    assert list(card_phrases(line)) == []
