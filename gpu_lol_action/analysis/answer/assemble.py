@@ -10,6 +10,7 @@ from types import MappingProxyType
 from gpu_lol_action.analysis.answer.alternatives import alternatives
 from gpu_lol_action.analysis.answer.differences import complete, differences, file_of
 from gpu_lol_action.analysis.answer.profiles import different_hardware, profile_of
+from gpu_lol_action.analysis.files import tree_size
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.formats.roomy import roomy
 from gpu_lol_action.analysis.formats.surest import best
@@ -59,7 +60,7 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     declared_hardware.detect,
     named_hardware.detect,
 )
-TREE_DETECTORS: tuple[TreeDetector, ...] = (base_image.detect, cpu_packages.detect)
+TREE_DETECTORS: tuple[TreeDetector, ...] = (tree_size.detect, base_image.detect, cpu_packages.detect)
 
 MIN_DISK_GB = 60
 MAX_REQUIREMENTS = 500
