@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.analysis.files import checkout
+from gpu_lol_action.analysis.files import checkout, tree_size
 from gpu_lol_action.analysis.media import open_sizes
 from gpu_lol_action.analysis.memory import memory_question
 from gpu_lol_action.analysis.stated import reconcile
@@ -41,6 +41,8 @@ def test_assumptions_are_those_that_are_made() -> None:
     said = f"batch {memory_question.DEFAULT_BATCH}, {memory_question.DEFAULT_TRAINING_LENGTH} tokens in training, "
     assert f"{said}{memory_question.DEFAULT_INFERENCE_LENGTH} in inference" in FLAT
     assert f"it is {open_sizes.DEFAULT_GIB} GiB, {open_sizes.ADAPTED_GIB} where adapters are trained" in FLAT
+    assert f"and {open_sizes.PROJECT_GIB}, all of a card of 16 GB, in a project of five programs or more" in FLAT
+    assert tree_size.LEAST_OF_A_PROJECT == 5
     assert f"and {open_sizes.DIVIDED_GIB} where there is but a layout over cards" in FLAT
 
 

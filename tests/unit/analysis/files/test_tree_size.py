@@ -8,7 +8,9 @@ from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.analysis.files.tree_size import FIELD
 from tests.unit.analysis.conftest import Build
 
-TRAIN = "import torch\nfrom parts import Net\nif __name__ == '__main__':\n    loss = Net().cuda()(x)\n    loss.backward()\n"
+TRAIN = (
+    "import torch\nfrom parts import Net\nif __name__ == '__main__':\n    loss = Net().cuda()(x)\n    loss.backward()\n"
+)
 
 
 @pytest.mark.parametrize(("modules", "size_gb", "counted"), [(3, 12, []), (4, 16, ["5"]), (20, 16, ["21"])])
