@@ -33,7 +33,7 @@ FEW_SAMPLES = 3
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
 DEFAULT_GIB = 12
 # A project's own model, where it has more than a lesson's few programs: all of the smallest rented card. Of 76 such answers readers
-# held 12 GB for too small in 33 and 16 in 18, of twelve of known repositories one each; none for too much.
+# held 12 GB for too small in 33 and 16 in 18, none for too much; of twelve of known repositories two held either for too much.
 PROJECT_GIB = 15
 # Adapters are there for models that are too large to train whole: 7 B parameters at 16 bit, what they keep and their adapters' states.
 ADAPTED_GIB = 20

@@ -1,7 +1,7 @@
 """A README that demands a GPU, or so much of its memory, where no program and no list of the checkout names what would use it.
 
 Services in containers, and front ends of a library that is not here, import nothing that computes; their README says "a GPU with at
-least 16 GB" all the same. Of 45 answers "no GPU" two had such a sentence outside of code that is shown, and both were wrong.
+least 16 GB" all the same. Of 42 answers "no GPU" two had such a sentence outside of code that is shown, and both were wrong.
 """
 
 from __future__ import annotations
