@@ -73,7 +73,7 @@ _OF_SAMPLING = regex(r"(?:^|\.)(?:num_)?(?:inference|sampling|denoising)_steps$"
 _ASKS_TO_USE = regex(
     r"(?:^|[._])(?:test|eval|evaluate|validate|predict|infer\w*|sample|demo|generate|prompt|inputs?|images?|video|audio|text|query|checkpoint|ckpt|weights|outputs?|port|share)(?:$|[._])"
 )
-# A program for all of its project's works, under a heading that is one word for training.
+# A program for all of its project's works, under a heading that begins with training.
 _FOR_ALL = regex(r"(?:main|run|launch|cli|start)\.py")
 _CHAPTER_ON_TRAINING = regex(
     r"[\W\d]{0,12}(?:(?:pre|fine)-?)?(?:train(?:ing)?|tun(?:e|ing))\b(?!\s(?:data\w*|sets?|logs?|curves?|results?)\b)",
