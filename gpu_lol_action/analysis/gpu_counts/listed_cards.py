@@ -86,7 +86,8 @@ def listed_in_configuration(checkout: Checkout, run: Run) -> list[Finding]:
 def _assigned(source: Source) -> Finding | None:
     """Return how many cards a configuration that is a program lists by an assignment, also in a class."""
     found = _ASSIGNED.search(source.text)
-    if found is None or not (count := cards_in(found[2])) or not _are_cards(json.loads(f"[{found[2].strip(', ')}]")):
+    numbers = [int(number) for number in regex(r"\d{1,2}").findall(found[2])] if found is not None else []
+    if found is None or not (count := cards_in(found[2])) or not _are_cards(numbers):
         return None
     where = Evidence(source.path, source.text.count("\n", 0, found.start(1)) + 1)
     return Finding(FIELD, str(count), f"`{found[1]}` lists them", Confidence.MEDIUM, where)

@@ -129,6 +129,8 @@ def test_an_options_default_lists_cards_where_the_program_takes_several(
     [
         ("gpus = [0, 1, 2, 3]", "4"),
         ("gpu_ids = [2, 3]", "2"),
+        ("gpus = [00, 01]", "2"),  # no number of JSON's, nor of Python 3's
+        ("gpus = [0, 1,, 2]", None),
         ("gpus = [0]", None),
         ("gpus = [1, 2, 4, 8]", None),  # amounts to try
         ("steps = [0, 1, 2, 3]", None),
