@@ -183,7 +183,7 @@ def propose(
             num_nodes=int(nodes.value) if nodes else need.machines,
             disk_gb=max(_disk_gb(need.model), int(disk.value) if disk else 0),
         )
-        hardware = asking_for(machine, need.required_gib, least_gb(need, kind))
+        hardware = asking_for(machine, need.required_gib, least_gb(need, kind, tree_size.programs_of(findings)))
     requirements = tuple(f.value for f in findings if f.field == "dependencies.requirements")[:MAX_REQUIREMENTS]
     image = image_for(findings, requirements, kind, hardware.needed_gib or 0.0)
     python = best(findings, "environment.python_version")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.formats.paths import Form
+from gpu_lol_action.analysis.formats.surest import value_of_best
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
 FIELD = "checkout.programs"
@@ -17,3 +18,8 @@ def detect(checkout: Checkout) -> list[Finding]:
         return []
     where = Evidence(programs[0].path)
     return [Finding(FIELD, str(len(programs)), f"{len(programs)} programs in Python", Confidence.LOW, where)]
+
+
+def programs_of(findings: tuple[Finding, ...]) -> int:
+    """Return how many programs a project has; 0 for a lesson's few."""
+    return int(value_of_best(findings, FIELD) or 0)

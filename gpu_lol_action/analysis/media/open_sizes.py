@@ -35,6 +35,9 @@ DEFAULT_GIB = 12
 # A project's own model, where it has more than a lesson's few programs: all of the smallest rented card. Of 76 such answers readers
 # held 12 GB for too small in 33 and 16 in 18, none for too much; of twelve of known repositories two held either for too much.
 PROJECT_GIB = 15
+# Of ten programs or more: what any card of 24 GB offers, which costs an eighth more than one of 16 (the bundled prices). Of 84 answers
+# of 16 GB without documents ten were too small and become right, three become too much.
+LARGE_PROJECT, LARGE_PROJECT_GIB = 10, 22
 # Adapters are there for models that are too large to train whole: 7 B parameters at 16 bit, what they keep and their adapters' states.
 ADAPTED_GIB = 20
 # What is divided over cards does not fit on one: 7 B parameters with all their states, over four cards.
@@ -149,6 +152,7 @@ def assumed_size(findings: tuple[Finding, ...], *, trains: bool) -> tuple[int, s
         return ADAPTED_GIB, "a model that adapters are trained for"
     if trains and best(findings, layouts_alone.FIELD) is not None:
         return DIVIDED_GIB, "a model that is divided over cards"
-    if best(findings, tree_size.FIELD) is not None:
-        return PROJECT_GIB, "a model of a project's own"
+    if (programs := tree_size.programs_of(findings)) > 0:
+        is_large = programs >= LARGE_PROJECT
+        return LARGE_PROJECT_GIB if is_large else PROJECT_GIB, f"a model of a project's own, of {programs} programs"
     return DEFAULT_GIB, "a model of one's own"

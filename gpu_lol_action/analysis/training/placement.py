@@ -19,6 +19,8 @@ MOST_CARDS = 8
 COUNTS = (1, 2, 4, 8)
 MACHINES = (2, 4, 8, 16, 32, 64)
 """How many machines of eight a training may be divided over: the memory of a cluster is asked for in such steps."""
+# What any card of 24 GB offers: those who train adapters alone choose a batch that it holds.
+OF_ADAPTERS_GIB = 22
 ROOM = 0.95
 ALL_FIELDS = frozenset({"as said"})
 """In place of the fields that somebody decided: then nothing is assumed at all."""
@@ -51,6 +53,8 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
             question, count = _placed(asked, stated)
             if not _is_rentable(chosen[0]) or count < chosen[1]:
                 chosen = (question, count, said)
+    if chosen[1] == 1 and "training.batch_size" not in said_fields:
+        chosen = _with_batch_of_adapters(chosen)
     if not _is_on_any_card(chosen[0]):
         chosen = _on_some_card(chosen, stated, steps, said_fields)
     return chosen if _is_on_any_card(chosen[0]) else _over_machines(chosen)
@@ -120,6 +124,20 @@ def _over_machines(chosen: Placed) -> Placed:
         if need_of(estimate_vram(spread)) <= LARGE_CARD_GIB:
             return spread, count, (*said, f"{machines} machines of {count} cards are assumed: fewer do not hold it")
     return chosen
+
+
+def _with_batch_of_adapters(chosen: Placed) -> Placed:
+    """Return the question of adapters with the largest batch that an ordinary card holds; as it is where none does, or for anything else."""
+    question, count, said = chosen
+    if not question.method.has_adapters or question.model.kind.startswith("diffusion"):
+        return chosen
+    smaller = question
+    while smaller.batch_size > 1 and estimate_vram(smaller).required_gib > OF_ADAPTERS_GIB:
+        smaller = replace(smaller, batch_size=smaller.batch_size // 2)
+    if smaller is question or estimate_vram(smaller).required_gib > OF_ADAPTERS_GIB:
+        return chosen
+    words = f"a batch of {smaller.batch_size} is assumed: nothing says otherwise, and adapters are trained on a card of 24 GB where one holds them"
+    return smaller, count, (*said, words)
 
 
 def _smaller_batch(asked: VramQuestion, stated: int | None) -> VramQuestion | None:

@@ -52,6 +52,9 @@ _PUTS_ON = (
 # ART trains on the machine at hand with Unsloth, which it has load weights at 4 bit unless told otherwise.
 _ARTS, _ARTS_MODEL = "LocalBackend", "TrainableModel"
 _LOADS = ("from_pretrained", "create_model", "get_model", "SentenceTransformer", "CrossEncoder", "SparseEncoder")
+# They train what is loaded already, and take its name themselves where they are handed no model.
+_TRAINS_LOADED = ("SFTTrainer", "DPOTrainer", "GRPOTrainer", "ORPOTrainer", "KTOTrainer", "CPOTrainer", "RewardTrainer", "OnlineDPOTrainer",
+                  "GKDTrainer", "BCOTrainer", "PRMTrainer")  # fmt: skip
 _HANDED = regex(r"(?:el)?if\s.{0,60}\bpeft_config\b(?:\s+is\s+not\s+None|\s*:|\s+and\b)")
 MAX_LINES_ABOVE = 80
 _NAMED = regex(r"(?:^|[_-])q?lora(?:[_-]|\.|$)", re.IGNORECASE)
@@ -77,7 +80,7 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         return lora
     if (head := method_of_head(run)) is not None:
         return head
-    if (loaded := called_at(checkout, run, *_LOADS)) is not None:
+    if (loaded := called_at(checkout, run, *_LOADS, *_TRAINS_LOADED)) is not None:
         if (width := weight_bits_of(scope)) is not None:
             method, why = "qlora" if width.value == "4" else "lora", "quantized weights are not trained themselves"
             return Finding("training.method", method, why, min(width.confidence, Confidence.MEDIUM), width.evidence)

@@ -13,8 +13,8 @@ TRAIN = (
 )
 
 
-@pytest.mark.parametrize(("modules", "size_gb", "counted"), [(3, 12, []), (4, 16, ["5"]), (20, 16, ["21"])])
-def test_a_project_of_many_programs_takes_the_whole_of_a_small_card(
+@pytest.mark.parametrize(("modules", "size_gb", "counted"), [(3, 12, []), (4, 16, ["5"]), (8, 16, ["9"]), (9, 24, ["10"]), (30, 24, ["31"])])
+def test_a_project_of_many_programs_asks_for_more_the_larger_it_is(
     checkout: Build, modules: int, size_gb: int, counted: list[str]
 ) -> None:
     parts = {f"lib/part_{number}.py": "import torch\nSIZE = 3\n" for number in range(modules)}

@@ -41,3 +41,51 @@ def test_a_batch_that_no_machine_holds_is_set_aside_before_machines_are_counted(
     assert (hardware.vram_required_gb, hardware.gpu_count) == (80, 8)
     assert hardware.num_nodes > 1
     assert any("against what was read" in said for said in analysis.not_understood)
+
+
+ADAPTERS = """import torch
+from transformers import AutoModelForCausalLM
+from peft import LoraConfig, get_peft_model
+model = AutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-7b-hf', torch_dtype=torch.float16)
+model = get_peft_model(model, LoraConfig(r=8))
+model(x).loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "size", "assumed"),
+    [
+        ("python train.py\n", 24, ["a batch of 1 is assumed"]),
+        ("python train.py --per_device_train_batch_size 8\n", 80, []),  # somebody decided
+        ("torchrun --nproc_per_node 4 train.py\n", 80, []),  # a machine of several cards has larger ones
+    ],
+)
+def test_adapters_are_given_the_batch_that_an_ordinary_card_holds(
+    checkout: Build, command: str, size: int, assumed: list[str]
+) -> None:
+    analysis = analyze(checkout({"train.py": ADAPTERS, "run.sh": command}))
+    assert analysis.proposed.hardware.vram_required_gb == size
+    said = [each.partition(":")[0] for each in analysis.not_understood]
+    assert [each for each in said if each.startswith("a batch of")] == assumed
+
+
+def test_adapters_that_no_ordinary_card_holds_keep_their_batch(checkout: Build) -> None:
+    large = ADAPTERS.replace("Llama-2-7b-hf", "Llama-2-13b-hf")
+    analysis = analyze(checkout({"train.py": large}))
+    assert not any("a batch of" in said for said in analysis.not_understood)
+
+
+TRL = """from trl import {trainer}, ModelConfig, TrlParser
+if __name__ == '__main__':
+    args, model_config = TrlParser(({trainer}, ModelConfig)).parse_args_and_config()
+    {trainer}(model=model_config.model_name_or_path, args=args).train()
+"""
+
+
+@pytest.mark.parametrize("trainer", ["SFTTrainer", "GRPOTrainer", "DPOTrainer"])
+def test_a_trainer_of_loaded_models_takes_the_name_that_a_configuration_gives(checkout: Build, trainer: str) -> None:
+    configured = "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nper_device_train_batch_size: 1\nbf16: true\n"
+    analysis = analyze(checkout({"train.py": TRL.format(trainer=trainer), "configs/stage-1.yaml": configured}))
+    method = next(f for f in analysis.findings if f.field == "training.method")
+    assert (method.value, method.why) == ("full", "a loaded model is trained with all its parameters")
+    assert analysis.proposed.hardware.vram_required_gb == 80
