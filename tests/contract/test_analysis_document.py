@@ -45,7 +45,9 @@ def test_assumptions_are_those_that_are_made() -> None:
     assert f"in a project of five programs or more {open_sizes.PROJECT_GIB}, all of a card of 16 GB" in FLAT
     assert f"of ten or more {open_sizes.LARGE_PROJECT_GIB}, all of one of 24" in FLAT
     assert (tree_size.LEAST_OF_A_PROJECT, open_sizes.LARGE_PROJECT) == (5, 10)
-    assert f"adapters on one card whose batch nothing says are given one that {placement.OF_ADAPTERS_GIB} GiB hold" in FLAT
+    assert (
+        f"adapters on one card whose batch nothing says are given one that {placement.OF_ADAPTERS_GIB} GiB hold" in FLAT
+    )
     assert f"{open_sizes.DIVIDED_GIB} where there is but a layout over cards" in FLAT
 
 

@@ -140,7 +140,8 @@ def assumed_size(findings: tuple[Finding, ...], *, trains: bool) -> tuple[int, s
     pictures, sounds = best(findings, "media.image_size"), best(findings, "media.audio_seconds")
     sides = [int(side) for side in regex(r"\d{1,6}").findall(pictures.value)] if pictures is not None else []
     small = next((gib for side, gib in SMALL_PICTURES if pictures is not None and max(sides, default=0) <= side), None)
-    if pictures is not None and small is not None:
+    programs = tree_size.programs_of(findings)
+    if pictures is not None and small is not None and programs < LARGE_PROJECT:
         return small, f"a model of pictures of {pictures.value} pixels"
     if trains and sounds is not None and float(sounds.value) > LONGEST_SOUND:
         precision = best(findings, "training.precision")
@@ -152,7 +153,7 @@ def assumed_size(findings: tuple[Finding, ...], *, trains: bool) -> tuple[int, s
         return ADAPTED_GIB, "a model that adapters are trained for"
     if trains and best(findings, layouts_alone.FIELD) is not None:
         return DIVIDED_GIB, "a model that is divided over cards"
-    if (programs := tree_size.programs_of(findings)) > 0:
+    if programs > 0:
         is_large = programs >= LARGE_PROJECT
         return LARGE_PROJECT_GIB if is_large else PROJECT_GIB, f"a model of a project's own, of {programs} programs"
     return DEFAULT_GIB, "a model of one's own"

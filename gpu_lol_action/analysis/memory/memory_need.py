@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gpu_lol_action.analysis.documents.silent_documents import SILENCE
+from gpu_lol_action.analysis.documents.silent_documents import ORDINARY_GIB, SILENCE
 from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.media.open_sizes import DEFAULT_GIB, assumed_size, up_to
 from gpu_lol_action.analysis.memory.headroom import fitting, spread_for_family, with_room
@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.memory.on_cards import is_of_one_card, placed, shar
 from gpu_lol_action.analysis.models.models_beside import with_models_beside
 from gpu_lol_action.analysis.stated.documented_sizes import DOCUMENTED, is_titled
 from gpu_lol_action.analysis.stated.marked_statements import (
+    at_the_batch,
     at_the_command,
     large_enough,
     of_as_many,
@@ -40,7 +41,7 @@ from gpu_lol_action.analysis.training.placement import ALL_FIELDS, machines_of, 
 from gpu_lol_action.analysis.training.rl_need import with_engine
 from gpu_lol_action.analysis.training.serving import SHARE_FIELD, with_share
 from gpu_lol_action.analysis.training.untold_trainers import as_told
-from gpu_lol_action.domain.card_sizes import whole_gib
+from gpu_lol_action.domain.card_sizes import SELDOM_GB, sold_gb, whole_gib
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.records import record
@@ -121,7 +122,10 @@ def memory_need(
             findings, said if question.method.trains else _of_whole(said), stated or 1, trains=question.method.trains
         )
     said = of_one_size(said if is_rough else large_enough(said, _weights_gib(breakdown)))
-    said = at_the_command(_holding_the_weights(said, findings, breakdown, question), best(findings, "entry_point"))
+    said = at_the_command(
+        at_the_batch(_holding_the_weights(said, findings, breakdown, question), findings),
+        best(findings, "entry_point"),
+    )
     # What stands for a family is usually not the model whose authors published a figure.
     said = (*on_the_same_count(said, findings, count), *(() if is_guessed else _card_of_model(model, question, where)))
     agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough, is_managed=is_managed)
@@ -255,9 +259,12 @@ def _card_of_model(model: ModelFacts, question: VramQuestion, where: Evidence) -
 
 
 def _beside(card_gib: float) -> int:
-    """Return whole GiB between what is assumed and a large card that is only named: who has one runs small things on it, too."""
-    shared = float(DEFAULT_GIB) ** (1 - WEIGHT_OF_NAMED_CARD) * card_gib**WEIGHT_OF_NAMED_CARD
-    return math.ceil(float(shared))
+    """Return whole GiB between what is assumed and a large card that is only named: who has one runs small things on it, too.
+
+    What only cards of 20 GB would hold, which one cloud alone rents, is asked for as any card of 24 GB has it.
+    """
+    shared = math.ceil(float(DEFAULT_GIB) ** (1 - WEIGHT_OF_NAMED_CARD) * card_gib**WEIGHT_OF_NAMED_CARD)
+    return ORDINARY_GIB if sold_gb(shared) in SELDOM_GB else shared
 
 
 def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], count: int, *, trains: bool) -> MemoryNeed:

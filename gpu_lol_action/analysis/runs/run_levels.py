@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.paths import Form
+from gpu_lol_action.analysis.package_lists.package_files import package_name
+from gpu_lol_action.analysis.package_lists.project_files import read_project
+from gpu_lol_action.analysis.package_lists.setup_py import read_setup_py
 from gpu_lol_action.analysis.runs.entry_points import documented_runs
 from gpu_lol_action.domain.records import record
 
@@ -28,14 +31,23 @@ class Levels:
 
 
 def levels_of(checkout: Checkout) -> Levels:
-    """Return how files count; a package is the project's own where it is the only one, and the root no package itself."""
+    """Return how files count; a package is the project's own where it is the only one or bears the project's name, and the root no package itself."""
     if checkout.find("__init__.py") is not None:
         return Levels(frozenset())
     paths = [source.path.removeprefix("src/") for source in checkout.of(Form.PYTHON)]
     tops = {path.split("/")[0] for path in paths if "/" in path}
     tops = {top for top in tops if top.isidentifier()}  # `net-2.5/__init__.py` can be imported by nobody
     own = {top for top in tops if checkout.find(f"{top}/__init__.py") or checkout.find(f"src/{top}/__init__.py")}
+    if len(own) > 1:
+        own = {top for top in own if package_name(top) in _names(checkout)}
     return Levels(frozenset(own) if len(own) == 1 else frozenset())
+
+
+def _names(checkout: Checkout) -> frozenset[str]:
+    """Return the names under which the files at the root install the project."""
+    project, setup = checkout.find("pyproject.toml"), checkout.find("setup.py")
+    names = (read_project(project).name if project else "", read_setup_py(setup).name if setup else "")
+    return frozenset(package_name(name) for name in names if name)
 
 
 @remembered

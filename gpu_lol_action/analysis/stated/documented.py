@@ -237,7 +237,8 @@ _OF_AN_EXTENSION = regex(
 )
 # A chapter that says what everything here was run on: what stands in it needs no verb.
 _OF_HARDWARE = regex(
-    r"[\W\d]{0,12}(?:(?:our|my|the|training|system|minimum|recommended)\s)?(?:hardware|compute|computing)(?:\s(?:environment|set-?up|used|requirements?|resources?|specs?|specifications?))?\W{0,4}",
+    r"[\W\d]{0,12}(?:(?:our|my|the|training|system|minimum|recommended)\s)?(?:hardware|compute|computing)(?:\s(?:environment|set-?up|used|requirements?|resources?|specs?|specifications?))?\W{0,4}"
+    r"|[\W\d]{0,12}(?:硬件|运行|实验|训练|测试)(?:环境|配置|要求|需求|设备)\W{0,4}",
     re.IGNORECASE,
 )
 # "For example, for 2 GPUs each will see 16 samples": how the work is divided, whatever the number.

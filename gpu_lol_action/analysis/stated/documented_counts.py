@@ -87,11 +87,11 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
 
 
 def told_training(checkout: Checkout) -> list[Finding]:
-    """Return that a document tells on how many cards was trained what a configuration here describes, and the number; [] where none does.
+    """Return that a document tells on how many cards was trained what a configuration or a module here describes, and the number; [] where none does.
 
     A card that is only named may be any reader's: it is told with its number, and not for inference.
     """
-    if not checkout.of(Form.YAML, Form.JSON):
+    if not checkout.of(Form.YAML, Form.JSON, Form.PYTHON):
         return []
     stated = documented.detect(checkout, None)
     counts = {finding.evidence: finding for finding in stated if finding.field == "documented.gpu_count"}

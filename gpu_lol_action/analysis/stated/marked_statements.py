@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.runs.documented_places import AT_COMMAND, IN_ROW
 from gpu_lol_action.analysis.stated.reconcile import WEIGHT_OF_MEMORY, WEIGHT_OF_NAMED_CARD, Statement
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -84,13 +85,31 @@ def _counted(said: Statement, counts: set[str], count: int) -> Statement:
     return replace(said, is_counted=True) if count > 1 and str(count) in counts else said
 
 
+def at_the_batch(stated: Iterable[Statement], findings: tuple[Finding, ...]) -> tuple[Statement, ...]:
+    """Return the statements, a remark that stands at the run's own batch, or right above it, taken for the memory that this one was chosen for."""
+    if (batch := best(findings, "training.batch_size")) is None:
+        return tuple(stated)
+    where = batch.evidence
+    own = (Evidence(where.path, where.line), Evidence(where.path, where.line - 1))
+    return tuple(_of_this_run(each) if not each.is_card and each.finding.evidence in own else each for each in stated)
+
+
+def _of_this_run(said: Statement) -> Statement:
+    finding = replace(said.finding, confidence=max(said.finding.confidence, Confidence.MEDIUM))
+    return replace(said, weight=max(said.weight, WEIGHT_OF_MEMORY), is_at_command=True, finding=finding)
+
+
 def at_the_command(stated: Iterable[Statement], command: Finding | None) -> tuple[Statement, ...]:
     """Return the statements, those marked whose line is about the run's own command, or stands right above it."""
     found = []
     for each in stated:
         where = each.finding.evidence
         above = command.evidence.line - where.line if command and where.path == command.evidence.path else -1
-        is_at = each.place in {AT_COMMAND, IN_ROW} or 0 <= above <= LINES_ABOVE
+        is_at = each.is_at_command or each.place in {AT_COMMAND, IN_ROW} or 0 <= above <= LINES_ABOVE
+        # The card that the run's own script orders from a scheduler holds it, wherever in the script that stands.
+        is_at = is_at or (
+            each.is_card and above >= 0 and where.path.endswith(_SCRIPTS) and each.finding.confidence is Confidence.HIGH
+        )
         is_own = not each.is_card and 0 <= above <= LINES_ABOVE and where.path.endswith(_SCRIPTS)
         least = WEIGHT_IN_SCRIPT if is_own and each.weight >= WEIGHT_OF_MEMORY else WEIGHT_OF_MEMORY
         weight = max(each.weight, least) if is_at and not each.is_card else each.weight

@@ -34,6 +34,7 @@ FURTHEST = 2.5
 FURTHEST_FROM_ROUGH = 6.0
 _OF_TRAINING = regex(r"(?:^|/)(?:pre_?|how_?to_?)?(?:train|training|fine_?tun(?:e|ing))\.\w+$", re.IGNORECASE)
 LEAST_OF_SOLD = 0.93  # of the memory that a card is sold with, what it has for programs
+LARGE_CARD_GIB = accelerators()["A100-80GB"].memory_gib
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 VOTES_FOR_COUNT = 20
 ABOUT_AS_OFTEN = 1.5
@@ -283,10 +284,12 @@ def _is_near(statement: Statement, computed_gib: float, *, is_rough: bool) -> bo
     if statement.is_counted and computed_gib > LARGEST_CARD_GIB:
         return True  # no card holds the sum, and the authors' did: the sum is wrong
     is_used = statement.weight >= WEIGHT_OF_CARD
+    if is_used and is_rough and computed_gib > LARGE_CARD_GIB:
+        return True  # nor does any that is widely rented hold what was partly guessed
     # Whoever says how many cards a run took, and takes as many, speaks of this run, however empty the sum leaves them.
     furthest = FURTHEST_CARD_FROM_ROUGH if is_used and (is_rough or statement.is_counted) else FURTHEST_CARD
-    # A smaller card that is only named somewhere disproves nothing; that which as many were used of holds the run.
-    least = 1 / FURTHEST_CARD if statement.is_counted else 1 / FURTHEST
+    # A smaller card that is only named somewhere disproves nothing; that which as many were used of, or its script orders, holds the run.
+    least = 1 / FURTHEST_CARD if statement.is_counted or statement.is_at_command else 1 / FURTHEST
     return (least if is_used else 1) <= factor <= furthest
 
 

@@ -13,7 +13,9 @@ TRAIN = (
 )
 
 
-@pytest.mark.parametrize(("modules", "size_gb", "counted"), [(3, 12, []), (4, 16, ["5"]), (8, 16, ["9"]), (9, 24, ["10"]), (30, 24, ["31"])])
+@pytest.mark.parametrize(
+    ("modules", "size_gb", "counted"), [(3, 12, []), (4, 16, ["5"]), (8, 16, ["9"]), (9, 24, ["10"]), (30, 24, ["31"])]
+)
 def test_a_project_of_many_programs_asks_for_more_the_larger_it_is(
     checkout: Build, modules: int, size_gb: int, counted: list[str]
 ) -> None:

@@ -101,7 +101,10 @@ def test_a_sum_that_fills_a_card_of_20_asks_for_24(checkout: Build, model: str, 
     assert ((hardware.needed_gib or 0) > accelerators()["RTXA4500"].memory_gib) is (size == 24)
 
 
-@pytest.mark.parametrize(("code", "parts", "size"), [(INFER, 18, 12), (INFER, 19, 16), (MIDDLING + TRAIN, 19, 16), (NET + TRAIN, 19, 8)])
+@pytest.mark.parametrize(
+    ("code", "parts", "size"),
+    [(INFER, 18, 12), (INFER, 19, 16), (MIDDLING + TRAIN, 19, 16), (NET + TRAIN, 18, 8), (NET + TRAIN, 19, 16)],
+)
 def test_of_a_large_project_a_small_sum_is_a_part(checkout: Build, code: str, parts: int, size: int) -> None:
     tree = {f"lib/part_{number}.py": "import torch\nSEEN = torch.device('cuda')\n" for number in range(parts)}
     found = analyze(checkout({"main.py": code, "README.md": "```\npython main.py\n```\n", **tree}))

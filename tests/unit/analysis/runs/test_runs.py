@@ -74,6 +74,10 @@ def first(tree: Checkout) -> tuple[str, str]:
         ({"sft.yaml": SFT, "README.md": "```\naccelerate launch -m axolotl.cli.train sft.yaml\n```\n"}, "accelerate axolotl.cli.train"),
         ({"tools/train.py": TRAIN, "tools/dist_train.sh": 'python -m torch.distributed.launch --nproc_per_node=$2 $(dirname "$0")/train.py $1\n'}, "torchrun train.py"),
         ({"README.md": "```\nmodal run train.py::main\n```\n", "train.py": TRAIN}, "python train.py"),
+        # Of several packages the one with the project's name is its own, and no folder below.
+        ({"pyproject.toml": '[project]\nname = "Lab-Net"\n', "lab_net/__init__.py": "", "lab_net/train.py": TRAIN, "data/__init__.py": "", "scripts/look.py": INFER}, "lab_net/train.py"),
+        ({"setup.py": "from setuptools import setup\nsetup(name='lab_net')\n", "lab_net/__init__.py": "", "lab_net/train.py": TRAIN, "data/__init__.py": "", "scripts/look.py": INFER}, "lab_net/train.py"),
+        ({"pyproject.toml": '[project]\nname = "other"\n', "lab_net/__init__.py": "", "lab_net/train.py": TRAIN, "data/__init__.py": "", "scripts/look.py": INFER}, "scripts/look.py"),
         # Configuration alone: the file that names a model.
         ({"a_zero.json": '{"optimizer": {"lr": 1}, "train_micro_batch_size_per_gpu": 1}', "sft.yaml": SFT}, "sft.yaml"),
         ({"faster_8xb2.py": "_base_ = ['a.py']\nmodel = dict(type='X')\noptim_wrapper = dict(type='Y')\n"}, "faster_8xb2.py"),

@@ -218,6 +218,8 @@ def test_of_the_cards_that_it_was_tested_on_the_smallest_will_do(line: str, card
         ("### Hardware", "A100 SXM 80G x4", Confidence.MEDIUM),
         ("## 1.1 Compute", "- 2x H100 80GB", Confidence.MEDIUM),
         ("## Training hardware", "4 x A6000 48GB", Confidence.MEDIUM),
+        ("### 3. 硬件环境", "- 加速卡型号: NVIDIA A100-SXM4-40GB", Confidence.MEDIUM),
+        ("## 实验结果", "- NVIDIA A100-SXM4-40GB", Confidence.LOW),
         ("## Results", "4 x A6000 48GB", Confidence.LOW),
         ("### Hardware", "an A100", Confidence.LOW),  # neither how many nor how large
     ],

@@ -97,10 +97,11 @@ def card_named(gib: float) -> Statement:
         (80, 97, 79.2, COMMON_GIB),
         (80, 97, 138.0, None),  # who names a larger card has it
         (60, 79, None, None),
+        (118, 140, None, COMMON_GIB),
         (120, 140, None, None),  # on no card of 80 GB, whatever the formulas are off by
     ],
 )
-def test_a_sum_a_little_over_the_largest_common_card_is_of_a_run_that_fitted_there(
+def test_a_sum_up_to_half_over_the_largest_common_card_is_of_a_run_that_fitted_there(
     expected: float, required: float, named: float | None, taken: int | None
 ) -> None:
     said = [card_named(named)] if named else []
