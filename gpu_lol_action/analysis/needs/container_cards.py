@@ -8,6 +8,7 @@ from gpu_lol_action.analysis.commands.cluster_orders import tells_of_training
 from gpu_lol_action.analysis.dependencies.dependency_lists import declared_packages
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.formats.paths import Form, Role
+from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -25,6 +26,17 @@ MAX_DOCUMENTS, MAX_HELPERS, MAX_BEFORE = 20, 3, 400
 def container_need(checkout: Checkout) -> Finding | None:
     """Return that a checkout of containers alone, without a list of packages of its own, has them given a GPU; else None."""
     return _compose_need(checkout) or _started_with_a_card(checkout)
+
+
+def served_on_a_card(checkout: Checkout, run: Run | None) -> Finding | None:
+    """Return that the services' file at the root reserves a GPU and has a server of models started, where that is the run; else None."""
+    if run is None or run.script is not None or run.command is None or not run.command.is_tool:
+        return None
+    source = checkout.by_path.get(run.evidence.path)
+    if source is None or source.depth > 0 or source.name not in _FILES or not _RESERVES.search(source.text):
+        return None
+    why = f"`{source.name}` reserves a GPU and has `{run.shown}` started"
+    return Finding("gpu.use", "yes", why, Confidence.MEDIUM, run.evidence)
 
 
 def container_workload(checkout: Checkout, need: Finding) -> Finding | None:

@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES, GPU_PACKAGES
 from gpu_lol_action.analysis.formats.paths import Form, Role
 from gpu_lol_action.analysis.models.model_cards import is_model_card
-from gpu_lol_action.analysis.needs.container_cards import container_need, container_workload
+from gpu_lol_action.analysis.needs.container_cards import container_need, container_workload, served_on_a_card
 from gpu_lol_action.analysis.needs.made_for_cards import kernels_workload, made_for_cards
 from gpu_lol_action.analysis.needs.moved_to_card import code_need, code_workload
 from gpu_lol_action.analysis.needs.why_no_gpu import why_no_gpu
@@ -141,6 +141,7 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
     by_command = _need_by_command(checkout, run, is_library=is_library)
     return (
         by_command
+        or served_on_a_card(checkout, run)
         or native_need(checkout)
         or container_need(checkout)
         or (made_for_cards(checkout) if is_library else code_need(checkout))

@@ -43,6 +43,7 @@ def levels_of(checkout: Checkout) -> Levels:
     return Levels(frozenset(own) if len(own) == 1 else frozenset())
 
 
+@remembered
 def _names(checkout: Checkout) -> frozenset[str]:
     """Return the names under which the files at the root install the project."""
     project, setup = checkout.find("pyproject.toml"), checkout.find("setup.py")

@@ -56,3 +56,29 @@ def test_what_a_document_starts_containers_with(
 ) -> None:
     found = analyze(checkout(files)).spec
     assert (found.meta.workload_type.value, found.hardware.gpu_count) == (workload, cards)
+
+
+SERVES = COMPOSE.replace(
+    "    build: ./service\n",
+    "    image: vllm/vllm-openai:v0.11.0\n    command: ['--model=google/gemma-3-1b-it', '--dtype=bfloat16']\n",
+)
+CLIENT = {
+    "pyproject.toml": "[build-system]\nrequires = ['hatchling']\n[project]\nname = 'chat'\ndependencies = ['openai', 'fastapi']\n",
+    "chat/__init__.py": "",
+    "chat/app.py": "import openai\nif __name__ == '__main__':\n    openai.OpenAI(base_url='http://llm:8000').chat.completions.create()\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "cards"),
+    [
+        ({"docker-compose.yml": SERVES}, 1),
+        ({"docker-compose.yml": SERVES.replace("driver: nvidia", "driver: x").replace("[gpu]", "[tpu]")}, 0),
+        ({"deploy/docker-compose.yml": SERVES}, 0),
+        ({"docker-compose.yml": COMPOSE}, 0),  # of what it builds nothing is known
+    ],
+)
+def test_a_package_beside_a_server_of_models_that_compose_gives_a_card(
+    checkout: Build, files: dict[str, str], cards: int
+) -> None:
+    assert analyze(checkout({**README, **CLIENT, **files})).spec.hardware.gpu_count == cards
