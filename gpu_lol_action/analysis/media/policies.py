@@ -13,7 +13,7 @@ from gpu_lol_action.domain.patterns import regex
 
 _POLICIES = regex(r"^(?:MlpPolicy|CnnPolicy|MultiInputPolicy|MlpLstmPolicy)$")
 # Parameters of stable-baselines3's default policies: two layers of 64 for actor and critic; Mnih et al. 2015 for pictures.
-_POLICY_PARAMETERS = {
+POLICY_PARAMETERS = {
     "MlpPolicy": 12_000,
     "MlpLstmPolicy": 600_000,
     "CnnPolicy": 1_700_000,
@@ -81,7 +81,7 @@ def _names_graphs(source: Source) -> bool:
 def _findings(policy: str, why: str, where: Evidence, confidence: Confidence) -> tuple[Finding, ...]:
     values = (
         ("own_network", policy),
-        ("own_parameters", str(_POLICY_PARAMETERS[policy])),
+        ("own_parameters", str(POLICY_PARAMETERS[policy])),
         ("own_outputs", str(_POLICY_OUTPUTS[policy])),
     )
     return tuple(Finding(f"media.{field}", value, why, confidence, where) for field, value in values)
@@ -90,7 +90,7 @@ def _findings(policy: str, why: str, where: Evidence, confidence: Confidence) ->
 @remembered
 def policy_of(source: Source) -> tuple[Finding, ...]:
     """Return the network of the first policy that a program starts an agent with."""
-    may_start = source.code is not None and any(source.mentions(policy) for policy in _POLICY_PARAMETERS)
+    may_start = source.code is not None and any(source.mentions(policy) for policy in POLICY_PARAMETERS)
     for call in source.code.calls if source.code is not None and may_start else ():
         given = call.arguments[0] if call.arguments else call.keyword("policy")
         first = given.text if given is not None else None

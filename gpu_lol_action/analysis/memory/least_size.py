@@ -9,7 +9,7 @@ have 16 GB on each at the least. Up to 1 GiB a training's sum is of a toy, where
 of a library (an encoder, a loss's features) is a part there, too.
 
 Where a project has twenty programs or more, a small sum is a part's more often still, and 16 GB are the same card at the same price: of
-the 12 GB asked for without documents there eleven were too small and one too much, and no project of that size is a toy.
+the 12 GB asked for without documents there eleven were too small and one too much, and no project of that size is a toy; but an agent's network, which a library names, is as small as it is.
 
 A sum that fills a card of 20 GB to its last GiB or two asks for 24: of 47 such judgements 12 held 20 GB for too small and none 24 for
 too many, one cloud alone rents that size, and there 24 GB cost 8 % more (the bundled prices).
@@ -17,6 +17,7 @@ too many, one cloud alone rents that size, and there 24 GB cost 8 % more (the bu
 
 from __future__ import annotations
 
+from gpu_lol_action.analysis.media.policies import POLICY_PARAMETERS
 from gpu_lol_action.analysis.memory.memory_need import MemoryNeed
 from gpu_lol_action.domain.card_sizes import SELDOM_GB, sold_gb
 from gpu_lol_action.domain.spec import WorkloadType
@@ -45,7 +46,8 @@ def least_gb(need: MemoryNeed, workload: WorkloadType, programs: int = 0) -> int
         return 0
     if workload not in {WorkloadType.INFERENCE, WorkloadType.TRAINING}:
         return 0
-    if programs >= LARGE_PROJECT:
+    is_agent = need.model is not None and need.model.name in POLICY_PARAMETERS
+    if programs >= LARGE_PROJECT and not is_agent:
         return OF_PROJECT_GB
     if workload is WorkloadType.INFERENCE:
         return INFERENCE_GB

@@ -101,9 +101,19 @@ def test_a_sum_that_fills_a_card_of_20_asks_for_24(checkout: Build, model: str, 
     assert ((hardware.needed_gib or 0) > accelerators()["RTXA4500"].memory_gib) is (size == 24)
 
 
+AGENT = "from stable_baselines3 import PPO\nif __name__ == '__main__':\n    PPO('MlpPolicy', 'CartPole-v1', device='cuda').learn(10_000)\n"
+
+
 @pytest.mark.parametrize(
     ("code", "parts", "size"),
-    [(INFER, 18, 12), (INFER, 19, 16), (MIDDLING + TRAIN, 19, 16), (NET + TRAIN, 18, 8), (NET + TRAIN, 19, 16)],
+    [
+        (INFER, 18, 12),
+        (INFER, 19, 16),
+        (MIDDLING + TRAIN, 19, 16),
+        (NET + TRAIN, 18, 8),
+        (NET + TRAIN, 19, 16),
+        (AGENT, 30, 8),
+    ],
 )
 def test_of_a_large_project_a_small_sum_is_a_part(checkout: Build, code: str, parts: int, size: int) -> None:
     tree = {f"lib/part_{number}.py": "import torch\nSEEN = torch.device('cuda')\n" for number in range(parts)}

@@ -110,6 +110,12 @@ def test_a_sum_up_to_half_over_the_largest_common_card_is_of_a_run_that_fitted_t
     assert agreed is None or "nothing names a card of more than 80 GB" in agreed.why
 
 
+def test_adapters_are_not_asked_for_on_much_less_than_their_sum() -> None:
+    adapters = replace(TUNED_WHOLE, method=Method.LORA)
+    found = [ordinary(sum_of(each, 97), adapters, (NAMED,), Confidence.MEDIUM, []) for each in (80, 95)]
+    assert [each is not None for each in found] == [True, False]
+
+
 @pytest.mark.parametrize(
     ("question", "taken"),
     [
