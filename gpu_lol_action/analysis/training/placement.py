@@ -41,8 +41,10 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
         ("training.batch_size", {"batch_size": 1}, "one sample at a time is assumed"),
     )
     chosen: Placed = (*_placed(asked, stated), ())
-    if not asked.method.trains or said_fields is ALL_FIELDS:
+    if said_fields is ALL_FIELDS:
         return chosen
+    if not asked.method.trains:
+        return chosen if _is_on_any_card(chosen[0]) else _one_at_a_time(asked, stated, chosen)
     said: tuple[str, ...] = ()
     for field, change, words in steps:
         if _is_rentable(chosen[0]) and (stated is not None or chosen[1] == 1):
@@ -124,6 +126,18 @@ def _over_machines(chosen: Placed) -> Placed:
         if need_of(estimate_vram(spread)) <= LARGE_CARD_GIB:
             return spread, count, (*said, f"{machines} machines of {count} cards are assumed: fewer do not hold it")
     return chosen
+
+
+def _one_at_a_time(asked: VramQuestion, stated: int | None, chosen: Placed) -> Placed:
+    """Return the question of an inference with one sample, where its batch was read and no card holds it; as it is where that does not help.
+
+    What makes pictures or sound has batches of its own at its edge: of windows, of frames that are prepared.
+    """
+    question, count = _placed(replace(asked, batch_size=1), stated)
+    if asked.batch_size == 1 or not _is_on_any_card(question):
+        return chosen
+    words = "one sample at a time is assumed against what was read: no card holds the run otherwise"
+    return question, count, (words,)
 
 
 def _with_batch_of_adapters(chosen: Placed) -> Placed:

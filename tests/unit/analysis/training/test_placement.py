@@ -89,3 +89,23 @@ def test_a_trainer_of_loaded_models_takes_the_name_that_a_configuration_gives(ch
     method = next(f for f in analysis.findings if f.field == "training.method")
     assert (method.value, method.why) == ("full", "a loaded model is trained with all its parameters")
     assert analysis.proposed.hardware.vram_required_gb == 80
+
+
+MAKES_CLIPS = """import torch
+from diffusers import StableDiffusionPipeline
+if __name__ == '__main__':
+    pipe = StableDiffusionPipeline.from_pretrained('stable-diffusion-v1-5/stable-diffusion-v1-5', torch_dtype=torch.float16).to('cuda')
+    batch_size = {batch}
+    pipe(['a'] * batch_size, height=2048, width=2048, batch_size=batch_size)
+"""
+
+
+@pytest.mark.parametrize(
+    ("batch", "assumed"), [(2, []), (900, ["one sample at a time is assumed against what was read"])]
+)
+def test_an_inference_that_no_card_holds_makes_one_at_a_time(checkout: Build, batch: int, assumed: list[str]) -> None:
+    analysis = analyze(checkout({"make.py": MAKES_CLIPS.format(batch=batch)}))
+    assert (analysis.proposed.hardware.vram_required_gb or 999) <= 80
+    assert analysis.proposed.hardware.gpu_count == 1
+    said = [each.partition(":")[0] for each in analysis.not_understood]
+    assert [each for each in said if each.startswith("one sample")] == assumed
