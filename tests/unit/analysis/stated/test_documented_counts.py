@@ -401,3 +401,28 @@ def test_what_training_requires_is_its_count(checkout: Build, sentence: str, exp
     program = TRAIN + "    torch.nn.parallel.DistributedDataParallel(model)\n"
     readme = f"# Recipe\n## How to run\n```\npython train.py\n```\n## Advice\n{sentence}\n"
     assert counted(checkout({"README.md": readme, "train.py": program})) == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "workload", "cards"),
+    [
+        # Models and settings alone, without anything to start: the document says on what they were trained.
+        (
+            {
+                "models.py": "import torch\nfrom torch import nn\nclass Net(nn.Module):\n    def mask(self):\n        return torch.ones(3).cuda()\n"
+            },
+            "training",
+            8,
+        ),
+        ({"config.yaml": "lr: 0.1\n", "requirements.txt": "torch\n"}, "training", 8),
+        ({"run.sh": "echo\n"}, "cpu-only", 0),
+    ],
+)
+def test_what_was_trained_on_counted_cards_needs_as_many(
+    checkout: Build, files: dict[str, str], workload: str, cards: int
+) -> None:
+    said = {
+        "README.md": "# Places\n\nThe models were trained using 8xV100 NVIDIA GPU with distributed data parallel.\n"
+    }
+    found = analyze(checkout({**said, **files})).spec
+    assert (found.meta.workload_type.value, found.hardware.gpu_count) == (workload, cards)

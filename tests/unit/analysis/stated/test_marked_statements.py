@@ -79,3 +79,34 @@ def test_what_no_usual_card_holds_ran_on_the_one_that_was_used(
     used = Statement(31.4, True, weight, 1, card("V100-32GB", "README.md", 31.4).finding)
     agreed = reconcile(computed, [used], is_rough=is_rough)
     assert (agreed is not None and agreed.required_gib) == (31 if is_taken else False)
+
+
+ORDERED = """#!/bin/bash
+#SBATCH --gres=gpu:v100:1
+#SBATCH --time=24:00:00
+
+module load cuda
+export A=1
+export B=2
+export C=3
+export D=4
+export E=5
+export F=6
+export G=7
+python train.py
+"""
+PICTURES = """import torch
+from diffusers import UNet2DConditionModel
+unet = UNet2DConditionModel.from_pretrained('stable-diffusion-v1-5/stable-diffusion-v1-5', subfolder='unet').cuda()
+loader = torch.utils.data.DataLoader(data, batch_size=16)
+optimizer = torch.optim.AdamW(unet.parameters())
+unet(x).sample.mean().backward()
+"""
+
+
+@pytest.mark.parametrize(("ordered", "holds"), [(ORDERED, True), ("python train.py\n", False)])
+def test_the_card_that_the_runs_own_script_orders_holds_it(checkout: Build, ordered: str, holds: bool) -> None:
+    found = analyze(checkout({"train.py": PICTURES, "run.sh": ordered}))
+    assert found.breakdown is not None
+    assert (found.breakdown.computed_gib or found.breakdown.required_gib) > 40
+    assert ((found.spec.hardware.vram_required_gb or 0) <= 16) is holds
