@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gpu_lol_action.analysis.formats.texts import is_fence
 from gpu_lol_action.domain.patterns import regex
 
-_HEADING = regex(r"\s{0,3}(?:(#{1,6})\s+(.{1,200})|<summary>\s*(\S[^<]{0,200}))")
+_HEADING = regex(r"\s{0,3}(?:(?:[-*+]\s{1,3})?(#{1,6})\s+(.{1,200})|<summary>\s*(\S[^<]{0,200}))")
 
 _LABEL = regex(r"\s{0,3}[*_]{0,2}((?:\w[\w/&-]{0,30} ){0,5}\w[\w/&-]{0,30})[*_]{0,2}\s?[:\uff1a][*_]{0,2}")
 _ITEM = regex(r"\s*(?:[-*+•]|\d{1,2}[.)])\s|\s{4}")

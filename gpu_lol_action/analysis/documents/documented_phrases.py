@@ -144,6 +144,9 @@ def may_name(line: str) -> bool:
     return _MAY_NAME.search(line) is not None
 
 
+_MAKER = regex(r"(?<!\w)(NVIDIA|Tesla|GeForce|Quadro)_(?=[A-Z])", re.IGNORECASE)  # as a path or a label spells it
+
+
 def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
     """Yield the cards that a sentence names: those with a number, else the first one, or that of the architecture which it requires."""
     if (least := required_card(line, heading)) is not None:
@@ -151,7 +154,7 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
         return
     if not may_name(line):
         return
-    line = _without_addresses(line)
+    line = _MAKER.sub(r"\1 ", _without_addresses(line))
     is_named = may_match(_ANY_CARD, line)
     if not is_named and instance_in(line) is None:
         return

@@ -40,6 +40,7 @@ from gpu_lol_action.analysis.runs.computing_runs import only_prepares
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.pseudocode import is_pseudocode
 from gpu_lol_action.analysis.runs.spacy_training import is_spacy, stays_on_cores
+from gpu_lol_action.analysis.stated.documented_counts import ran_on_a_card
 from gpu_lol_action.analysis.stated.done_on_cores import all_on_cores, denies_need, done_on_cores, titled_for_cores
 
 
@@ -132,7 +133,7 @@ def _of_lists_and_imports(checkout: Checkout, run: Run | None) -> str | None:
         return f"`{built}` builds the program with CMake, and most of the Python beside it has no use for a card"
     if (few := why_hardly_any_card(checkout, run)) is not None:
         return few
-    if run is None and _imports_none(checkout):
+    if run is None and _imports_none(checkout) and not ran_on_a_card(checkout):
         return "no program imports it, nor starts anything that would"
     if is_aside and _is_needed_by_few(checkout):
         return "few of the programs import it, nothing starts one, and no list nor the README tells of a card"

@@ -105,6 +105,12 @@ def told_training(checkout: Checkout) -> list[Finding]:
     return []
 
 
+def ran_on_a_card(checkout: Checkout) -> bool:
+    """Whether a document surely names a card that what lies here was run on, though nothing here is started."""
+    stated = documented.detect(checkout, None)
+    return any(each.field.endswith("card") and each.confidence >= Confidence.MEDIUM for each in stated)
+
+
 def _between_cells(notebook: Source) -> Finding | None:
     """Return the count that a notebook's author says between its cells, of a card's kind before one of "GPUs" alone; None without one."""
     found: list[Finding] = []

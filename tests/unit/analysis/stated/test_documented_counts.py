@@ -426,3 +426,17 @@ def test_what_was_trained_on_counted_cards_needs_as_many(
     }
     found = analyze(checkout({**said, **files})).spec
     assert (found.meta.workload_type.value, found.hardware.gpu_count) == (workload, cards)
+
+
+@pytest.mark.parametrize(
+    ("said", "cards"),
+    [
+        ("## Hardware\n\n- NVIDIA A100-SXM4-40GB\n", 1),
+        ("## Results\n\nAn NVIDIA A100 is faster.\n", 0),  # only named
+        ("## Software\n\n- Ubuntu 20.04\n", 0),
+    ],
+)
+def test_settings_whose_document_says_what_they_ran_on_need_a_card(checkout: Build, said: str, cards: int) -> None:
+    files = {"config/base.py": "lr = 0.1\nbatch = 4\n", "config/requirements.txt": "torch\n"}
+    found = analyze(checkout({"README.md": f"# Longformer\n\n{said}", **files})).spec
+    assert found.hardware.gpu_count == cards

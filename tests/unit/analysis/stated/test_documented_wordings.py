@@ -219,6 +219,7 @@ def test_of_the_cards_that_it_was_tested_on_the_smallest_will_do(line: str, card
         ("## 1.1 Compute", "- 2x H100 80GB", Confidence.MEDIUM),
         ("## Training hardware", "4 x A6000 48GB", Confidence.MEDIUM),
         ("### 3. 硬件环境", "- 加速卡型号: NVIDIA A100-SXM4-40GB", Confidence.MEDIUM),
+        ("- ##### 硬件环境", "    - 机器、加速卡型号: NVIDIA_A100-SXM4-40GB", Confidence.MEDIUM),
         ("## 实验结果", "- NVIDIA A100-SXM4-40GB", Confidence.LOW),
         ("## Results", "4 x A6000 48GB", Confidence.LOW),
         ("### Hardware", "an A100", Confidence.LOW),  # neither how many nor how large
@@ -229,6 +230,19 @@ def test_a_chapter_on_hardware_tells_what_was_used(
 ) -> None:
     found = documented.detect(checkout({"README.md": f"# Net\n{heading}\n\n{line}\n"}), None)
     assert [f.confidence for f in found if f.field.endswith("card")] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("line", "cards"),
+    [
+        ("It ran on NVIDIA_A100-SXM4-40GB.", ["A100"]),
+        ("device: Tesla_V100-SXM2-32GB", ["V100-32GB"]),
+        ("GEFORCE_RTX_3090", []),  # neither a blank nor a hyphen in the card's own name
+        ("my_nvidia_a100_box", []),  # the name of something else
+    ],
+)
+def test_a_makers_name_may_be_bound_to_the_cards(line: str, cards: list[str]) -> None:
+    assert [phrase.card for phrase in card_phrases(line)] == cards
 
 
 def test_a_card_with_so_much_gpu_memory_is_one_of_that_size() -> None:
