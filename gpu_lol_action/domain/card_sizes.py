@@ -21,6 +21,9 @@ SIZES_GB = (8, 10, 12, 16, 20, 24, 32, 40, 48, 80, 96, 141, 180, 288)
 SELDOM_GB = frozenset({20})
 """Sizes that hardly a cloud rents."""
 
+ORDINARY_GIB = 22
+"""What every card that is sold with 24 GB offers to programs (an L4 the least): the largest that authors take for granted."""
+
 LEAST_SHARE = 0.92
 """Of the size as sold: every NVIDIA card of the table offers at least as much (P4 7.4 of 8, B300 268.6 of 288)."""
 

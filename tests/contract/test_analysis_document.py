@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.files import checkout, tree_size
 from gpu_lol_action.analysis.media import open_sizes
 from gpu_lol_action.analysis.memory import memory_question
 from gpu_lol_action.analysis.stated import reconcile
-from gpu_lol_action.analysis.training import placement
+from gpu_lol_action.domain import card_sizes
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "analysis.md").read_text(encoding="utf-8")
@@ -43,10 +43,10 @@ def test_assumptions_are_those_that_are_made() -> None:
     assert f"{said}{memory_question.DEFAULT_INFERENCE_LENGTH} in inference" in FLAT
     assert f"it is {open_sizes.DEFAULT_GIB} GiB, {open_sizes.ADAPTED_GIB} where adapters are trained" in FLAT
     assert f"in a project of five programs or more {open_sizes.PROJECT_GIB}, all of a card of 16 GB" in FLAT
-    assert f"of ten or more {open_sizes.LARGE_PROJECT_GIB}, all of one of 24" in FLAT
+    assert f"of ten or more {card_sizes.ORDINARY_GIB}, all of one of 24" in FLAT
     assert (tree_size.LEAST_OF_A_PROJECT, open_sizes.LARGE_PROJECT) == (5, 10)
     assert (
-        f"adapters on one card whose batch nothing says are given one that {placement.OF_ADAPTERS_GIB} GiB hold" in FLAT
+        f"adapters on one card whose batch nothing says are given one that {card_sizes.ORDINARY_GIB} GiB hold" in FLAT
     )
     assert f"{open_sizes.DIVIDED_GIB} where there is but a layout over cards" in FLAT
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.domain.card_sizes import ORDINARY_GIB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.named_cards import named_card_gib
 
 SILENCE = "documented.silence"
-ORDINARY_GIB = 22
-"""What every card that is sold with 24 GB offers to programs (an L4 the least): the largest that authors take for granted."""
 LEAST_WORDS = 100
 _ROUNDING = 2.0  # a 24 GB card offers up to 23.7 GiB
 

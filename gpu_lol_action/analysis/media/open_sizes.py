@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.media.question import DEFAULT_POSITIONS, LONGEST_SO
 from gpu_lol_action.analysis.models import encoder_loads
 from gpu_lol_action.analysis.runs import layouts_alone
 from gpu_lol_action.analysis.stated.reconcile import WEIGHT_OF_NAMED_CARD
+from gpu_lol_action.domain.card_sizes import ORDINARY_GIB
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.patterns import regex
@@ -37,7 +38,7 @@ DEFAULT_GIB = 12
 PROJECT_GIB = 15
 # Of ten programs or more: what any card of 24 GB offers, which costs an eighth more than one of 16 (the bundled prices). Of 84 answers
 # of 16 GB without documents ten were too small and become right, three become too much.
-LARGE_PROJECT, LARGE_PROJECT_GIB = 10, 22
+LARGE_PROJECT = 10
 # Adapters are there for models that are too large to train whole: 7 B parameters at 16 bit, what they keep and their adapters' states.
 ADAPTED_GIB = 20
 # What is divided over cards does not fit on one: 7 B parameters with all their states, over four cards.
@@ -155,5 +156,5 @@ def assumed_size(findings: tuple[Finding, ...], *, trains: bool) -> tuple[int, s
         return DIVIDED_GIB, "a model that is divided over cards"
     if programs > 0:
         is_large = programs >= LARGE_PROJECT
-        return LARGE_PROJECT_GIB if is_large else PROJECT_GIB, f"a model of a project's own, of {programs} programs"
+        return ORDINARY_GIB if is_large else PROJECT_GIB, f"a model of a project's own, of {programs} programs"
     return DEFAULT_GIB, "a model of one's own"

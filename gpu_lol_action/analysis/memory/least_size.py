@@ -9,7 +9,8 @@ have 16 GB on each at the least. Up to 1 GiB a training's sum is of a toy, where
 of a library (an encoder, a loss's features) is a part there, too.
 
 Where a project has twenty programs or more, a small sum is a part's more often still, and 16 GB are the same card at the same price: of
-the 12 GB asked for without documents there eleven were too small and one too much, and no project of that size is a toy; but an agent's network, which a library names, is as small as it is.
+the 12 GB asked for without documents there eleven were too small and one too much, and no project of that size is a toy; but an agent's
+network, which a library names, is as small as it is.
 
 A sum that fills a card of 20 GB to its last GiB or two asks for 24: of 47 such judgements 12 held 20 GB for too small and none 24 for
 too many, one cloud alone rents that size, and there 24 GB cost 8 % more (the bundled prices).

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gpu_lol_action.analysis.documents.silent_documents import ORDINARY_GIB, SILENCE
+from gpu_lol_action.analysis.documents.silent_documents import SILENCE
 from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.media.open_sizes import DEFAULT_GIB, assumed_size, up_to
 from gpu_lol_action.analysis.memory.headroom import fitting, spread_for_family, with_room
@@ -41,7 +41,7 @@ from gpu_lol_action.analysis.training.placement import ALL_FIELDS, machines_of, 
 from gpu_lol_action.analysis.training.rl_need import with_engine
 from gpu_lol_action.analysis.training.serving import SHARE_FIELD, with_share
 from gpu_lol_action.analysis.training.untold_trainers import as_told
-from gpu_lol_action.domain.card_sizes import SELDOM_GB, sold_gb, whole_gib
+from gpu_lol_action.domain.card_sizes import ORDINARY_GIB, SELDOM_GB, sold_gb, whole_gib
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.records import record

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gpu_lol_action.analysis.documents.silent_documents import ORDINARY_GIB, SILENCE
+from gpu_lol_action.analysis.documents.silent_documents import SILENCE
 from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.stated.reconcile import Agreement, Statement
+from gpu_lol_action.domain.card_sizes import ORDINARY_GIB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.estimation.vram import VramQuestion

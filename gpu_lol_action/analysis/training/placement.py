@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 
+from gpu_lol_action.domain.card_sizes import ORDINARY_GIB
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion, estimate_vram, least_cards, sharded
@@ -19,8 +20,6 @@ MOST_CARDS = 8
 COUNTS = (1, 2, 4, 8)
 MACHINES = (2, 4, 8, 16, 32, 64)
 """How many machines of eight a training may be divided over: the memory of a cluster is asked for in such steps."""
-# What any card of 24 GB offers: those who train adapters alone choose a batch that it holds.
-OF_ADAPTERS_GIB = 22
 ROOM = 0.95
 ALL_FIELDS = frozenset({"as said"})
 """In place of the fields that somebody decided: then nothing is assumed at all."""
@@ -141,14 +140,17 @@ def _one_at_a_time(asked: VramQuestion, stated: int | None, chosen: Placed) -> P
 
 
 def _with_batch_of_adapters(chosen: Placed) -> Placed:
-    """Return the question of adapters with the largest batch that an ordinary card holds; as it is where none does, or for anything else."""
+    """Return the question of adapters with the largest batch that an ordinary card holds; as it is where none does, or for anything else.
+
+    Who trains adapters alone chooses a batch that a card of 24 GB holds.
+    """
     question, count, said = chosen
     if not question.method.has_adapters or question.model.kind.startswith("diffusion"):
         return chosen
     smaller = question
-    while smaller.batch_size > 1 and estimate_vram(smaller).required_gib > OF_ADAPTERS_GIB:
+    while smaller.batch_size > 1 and estimate_vram(smaller).required_gib > ORDINARY_GIB:
         smaller = replace(smaller, batch_size=smaller.batch_size // 2)
-    if smaller is question or estimate_vram(smaller).required_gib > OF_ADAPTERS_GIB:
+    if smaller is question or estimate_vram(smaller).required_gib > ORDINARY_GIB:
         return chosen
     words = f"a batch of {smaller.batch_size} is assumed: nothing says otherwise, and adapters are trained on a card of 24 GB where one holds them"
     return smaller, count, (*said, words)

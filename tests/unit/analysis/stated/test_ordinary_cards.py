@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze
-from gpu_lol_action.analysis.documents.silent_documents import LEAST_WORDS, ORDINARY_GIB, SILENCE
+from gpu_lol_action.analysis.documents.silent_documents import LEAST_WORDS, SILENCE
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.stated.ordinary_cards import COMMON_GIB, ordinary
 from gpu_lol_action.analysis.stated.reconcile import Statement
 from gpu_lol_action.cli import main
+from gpu_lol_action.domain.card_sizes import ORDINARY_GIB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.estimation.known_models import ModelFacts
