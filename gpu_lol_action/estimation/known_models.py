@@ -118,8 +118,11 @@ def _called(key: str) -> tuple[str, ...]:
 
 
 def without_suffixes(name: str) -> str:
-    """Return a last word without suffixes, with one kind of dash; timm's training recipe behind a dot goes too."""
-    plain = regex(r"\.[a-z][\w.-]*$").sub("", name.replace("_", "-"))
+    """Return a last word without suffixes, with one kind of dash; timm's training recipe behind a dot goes too.
+
+    It stands behind an architecture, whose name has a number or several parts (``resnet50.a1_in1k``): ``dots.llm1.inst`` is a whole name.
+    """
+    plain = regex(r"(?<=[\d-])(?P<rest>[a-z]*)\.[a-z][\w.-]*$").sub(r"\g<rest>", name.replace("_", "-"))
     return _SUFFIXES.sub("", plain)
 
 

@@ -1,6 +1,7 @@
 """Programs behind the verbs of a command that only hands on: ``{"sft": "lab.cli.sft", "infer": "lab.cli.infer"}``, of which it starts one.
 
-Such a command imports nothing of what it starts: the module is found by the name in its table, or run as a process of its own.
+Such a command imports nothing of what it starts: the module is found by the name in its table, run as a process of its own, or
+imported by the verb's name (``import_module(f"lab.{verb.replace('-', '_')}.cli")``).
 """
 
 from __future__ import annotations
@@ -19,6 +20,18 @@ def behind_verb(checkout: Checkout, program: Source, command: LaunchCommand) -> 
     verb = command.words[1] if command.tool == "python" and len(command.words) > 1 else ""
     if not verb or not (program.mentions(f'"{verb}"') or program.mentions(f"'{verb}'")):
         return None
+    if program.mentions("import_module") and (named := _named_for(checkout, program, verb)) is not None:
+        return named
     table = dict(_ROW.findall(program.text))
     found = {name: source for name, module in table.items() if (source := module_source(checkout, module)) is not None}
     return found.get(verb) if len(found) >= LEAST_VERBS else None
+
+
+def _named_for(checkout: Checkout, program: Source, verb: str) -> Source | None:
+    """Return the module beside a program that is named for a verb, or the command of the package that is; None without one."""
+    name = verb.replace("-", "_")
+    if not regex(r"[a-z]\w{1,40}").fullmatch(name):
+        return None
+    beside = f"{program.folder}/{name}".lstrip("/")
+    paths = (f"{beside}/cli.py", f"{beside}/__main__.py", f"{beside}/main.py", f"{beside}.py")
+    return next((source for path in paths if (source := checkout.find(path)) is not None), None)

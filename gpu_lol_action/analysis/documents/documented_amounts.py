@@ -5,122 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gpu_lol_action.analysis.documents.amount_wordings import COMPARED, OF_CARDS, PLAIN, SIZE, TELLING, TO
 from gpu_lol_action.analysis.documents.documented_phrases import NAMED_BEFORE
 from gpu_lol_action.analysis.formats.required_architectures import REQUIREMENTS
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-_SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|gigabytes?|gigs?|G)"
-_KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|(?:video|graphics?) (?:memory|RAM)|memory|GPU|HBM|显存)"
-# Where a number and its unit begin and end, also between letters of languages that put no spaces between words.
-_FROM, _TO = r"(?<![A-Za-z0-9_.])", r"(?![A-Za-z0-9_])"
-# What tells an amount only beside a word such as "needs" or "about".
-_PLAIN = (
-    regex(rf"{_FROM}{_SIZE}{_TO}[^.|\n]{{0,20}}?(?:\b|(?<=\s)|(?=显)){_KIND}", re.IGNORECASE),
-    regex(
-        rf"\b(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|(?:video|graphics?) (?:memory|RAM))\b[^.\n]{{0,40}}?{_FROM}{_SIZE}{_TO}(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
-        re.IGNORECASE,
-    ),
-    regex(rf"显存[^。\n]{{0,20}}?{_SIZE}", re.IGNORECASE),
-    regex(rf"{_FROM}{_SIZE}\s?的?显存", re.IGNORECASE),
-)
-# "consumer GPUs (24GB+)", "GPUs with 40GB to train", "8 GPUs (80GB of VRAM)", "one GPU with 16 GB memory", "GPUs with 40GB each", "a GPU with 24GB or more"
-_SIZED = regex(
-    rf"\bGPUs?\s?(?:\(|(?:with|having)\s+(?:at\s+least\s+)?)\s?[~≥>]?\s?{_SIZE}\+?"
-    r"(?:\s+(?:of\s+)?(?:dedicated\s+)?(?:VRAM|memory|mem|D?RAM|HBM)\b|\s+or\s+more\b|\s+each\b|\s?\)|\s+(?:to|for)\s+(?:train|tun|run|infer))",
-    re.IGNORECASE,
-)
-# "9 GB of GPU memory, compared to 27 GB without offloading"
-_COMPARED = regex(
-    rf"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\s+(?:about\s+|around\s+)?[~]?{_SIZE}\b", re.IGNORECASE
-)
-# "works on a GPU card with 12 GB", "a graphics card with at least 8 GB"
-_WITH_CARD = regex(
-    rf"\b(?:GPU|graphics|video|NVIDIA)\s+cards?\s+(?:with|having)\s+(?:at\s+least\s+|about\s+)?[~≥>]?\s?{_SIZE}\b",
-    re.IGNORECASE,
-)
-# "you should have eight 80G GPUs", "and a 48GB gpu", "32GB GPUs"
-_OF_GPUS = regex(rf"(?<![\w.]){_SIZE}\s+GPUs?\b(?!\s+(?:mem|RAM|VRAM))", re.IGNORECASE)
-# What can only be an amount that something takes or has to be there.
-_TELLING = (
-    # "VRAM: 24GB+", "- **GPU memory**: 24 GB" as a line of its own
-    regex(
-        rf"^[\s*•+-]{{0,8}}(?:minimum\s+|required\s+)?(?:GPU\s+)?(?:VRAM|GPU[- ]memory|GPU[- ]RAM|显存)(?:\s+\w{{1,12}})?[*\s]{{0,4}}[:\uff1a][*\s]{{0,4}}[~≥>]?=?\s?{_SIZE}{_TO}",
-        re.IGNORECASE,
-    ),
-    # "24GB+ VRAM", "VRAM of 16 GB+"
-    regex(rf"{_FROM}{_SIZE}\s?\+\s?(?:of\s+)?(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|video memory|显存)", re.IGNORECASE),
-    # "an NVIDIA GPU with CUDA support and 24GB of memory"
-    regex(
-        rf"\bGPUs?\s+with\b[^.,;\n\d]{{0,40}}\band\s+(?:at\s+least\s+)?{_SIZE}\+?\s+(?:of\s+)?(?:memory|VRAM|RAM)\b",
-        re.IGNORECASE,
-    ),
-    # "GPUs: 4x24GB", "4 GPUs x 24GB"
-    regex(rf"\bGPUs?\s?(?:[:\uff1a]\s?\d{{1,2}}\s?)?[x×*]\s?{_SIZE}{_TO}", re.IGNORECASE),
-    # "on two 24GB GPUs", "on a single 48 GB GPU", "supports a 12GB graphic card", "fits a 24GB card"
-    regex(
-        rf"\b(?:on|with|fits?|supports?)\s+(?:just\s+|only\s+)?(?:(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+)?(?:consumer\s+)?{_SIZE}\s+"
-        r"(?:GPUs?|(?:(?:graphics?|video|GPU|consumer)\s+)?cards?)\b",
-        re.IGNORECASE,
-    ),
-    regex(rf"(?<![A-Za-z0-9_.]){_SIZE}\s?的?显卡", re.IGNORECASE),
-    _SIZED,
-    # "4 GPUs, each with 80GB of VRAM", "2 GPUs each having at least 24 GB"
-    regex(
-        rf"\bGPUs?\b[^.;\n]{{0,20}}?\beach\s+(?:with|has|have|having|of)\s+(?:(?:at\s+least|about|around)\s+)?[~≥>]?\s?{_SIZE}\b",
-        re.IGNORECASE,
-    ),
-    # "80GB*8 GPUs are required"
-    regex(rf"(?<![\w.]){_SIZE}\s?[x×*]\s?\d{{1,2}}\s+GPUs?\b", re.IGNORECASE),
-    _OF_GPUS,
-    # "35GiB VRAM per GPU", "Single GPU @ 48GB VRAM"
-    regex(
-        rf"(?<![\w.]){_SIZE}\s+(?:of\s+)?(?:VRAM|GPU[- ]memory)\s+(?:per|for\s+each|on\s+each)\s+(?:GPU|card)\b",
-        re.IGNORECASE,
-    ),
-    regex(rf"\bGPUs?\s?@\s?{_SIZE}\b", re.IGNORECASE),
-    # "(1x48GB @ ~25GiB)", "8x80GB @ ~49GiB/GPU": on which cards, and how much of each
-    regex(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?\d{{2,3}}\s?GB\s?@\s?~?{_SIZE}{_TO}", re.IGNORECASE),
-    # "2x 16GB GPUs", "4 × 32 GB GPU"
-    regex(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?{_SIZE}\s+GPUs?\b", re.IGNORECASE),
-    # "requires 8 x GPU 32GB"
-    regex(rf"(?<![\w.])\d{{1,2}}\s?[x×]\s?GPUs?\s+(?:with\s+|of\s+)?{_SIZE}\b", re.IGNORECASE),
-    # "GPU memory: ≥3×80GB (4×80GB recommended)", "VRAM: 2x24 GB"
-    regex(rf"\b(?:VRAM|GPU[- ]memory|显存)\b[^.\n\d]{{0,20}}?\d{{1,2}}\s?[x×*]\s?{_SIZE}\b", re.IGNORECASE),
-    # "within the memory budget of 16GB and 1 GPU card"
-    regex(
-        rf"\bmemory\s+(?:budget|limit|footprint)s?\s+(?:of|is)\s+(?:about\s+)?{_SIZE}\b(?=.{{0,40}}GPU)", re.IGNORECASE
-    ),
-    # "bring the memory consumption down to ~8 GB", "Memory used: 13.9 GB"
-    regex(
-        rf"\bmemory\s+(?:consumption|usage|requirements?|needs?|used)\b[^.,;|\n]{{0,30}}?(?<!\bby )(?<!\bby ~)[~≥>]?\b{_SIZE}\b",
-        re.IGNORECASE,
-    ),
-    # "a GPU with a significant amount of memory (24GB)"
-    regex(rf"\bGPUs?\b[^.\n]{{0,60}}?\bmemory\s?\(\s?[~≥>]?\s?{_SIZE}\+?\s?\)", re.IGNORECASE),
-    # "NVIDIA GPU with compute capability >= 75 and memory > 6GB"
-    regex(rf"\bGPUs?\b[^.\n]{{0,60}}?\bmemory\s?[≥>]=?\s?{_SIZE}\b", re.IGNORECASE),
-    _WITH_CARD,
-    # "10000 residues in bf16 with 61GB memory on an A100"
-    regex(
-        rf"\b(?:with|in|within|using|takes?)\s+(?:about\s+|around\s+)?[~]?{_SIZE}\s+(?:(?:of\s+)?memory\s+)?on\s+(?:an?|one|the|each)\s",
-        re.IGNORECASE,
-    ),
-    # "a GPU with at least 10 GB (RTX 2080 Ti or better)"
-    regex(rf"\bGPUs?\s+(?:with|having)\s+(?:at\s+least|a\s+minimum\s+of)\s+{_SIZE}\b", re.IGNORECASE),
-    # "Reserved memory: 22.5 GB", "Max memory allocated: 11 GB", as torch.cuda's figures are printed
-    regex(
-        rf"\b(?:(?:reserved|allocated)\s+memory|memory\s+(?:reserved|allocated))\b[^.|\n]{{0,12}}?\b{_SIZE}\b",
-        re.IGNORECASE,
-    ),
-    # "about 20GB of RAM on a single GPU", "35GB of RAM per GPU"
-    regex(rf"\b{_SIZE}\s+of\s+RAM\s+(?:on|per|in)\s+(?:(?:a|the|one|each)\s+)?(?:single\s+)?GPU\b", re.IGNORECASE),
-    _COMPARED,
-)
 # "If your GPU has less than 24GB of memory, set …": what the run takes as it is; what follows is told of it with that saving.
 _IF_LESS = regex(
-    rf"(?:\b(?:if|when|for)\b[^.,;\n]{{0,60}}?\b(?:GPUs?|cards?|VRAM|memory)\b[^.,;\n]{{0,40}}?(?:\b(?:less|smaller|lower|fewer)\s+than|\bbelow|\bunder|<)\s?{_SIZE}{_TO}"
-    rf"|(?:如果|若|当)[^。\n]{{0,30}}?(?:显存|显卡|GPU)[^。\n\d]{{0,10}}?(?:不足|小于|低于|少于|不够)\s?{_SIZE})",
+    rf"(?:\b(?:if|when|for)\b[^.,;\n]{{0,60}}?\b(?:GPUs?|cards?|VRAM|memory)\b[^.,;\n]{{0,40}}?(?:\b(?:less|smaller|lower|fewer)\s+than|\bbelow|\bunder|<)\s?{SIZE}{TO}"
+    rf"|(?:如果|若|当)[^。\n]{{0,30}}?(?:显存|显卡|GPU)[^。\n\d]{{0,10}}?(?:不足|小于|低于|少于|不够)\s?{SIZE})",
     re.IGNORECASE,
 )
 # "can be reduced to 5 GB": by a setting that the run as it stands does not have.
@@ -128,12 +22,12 @@ _CAN_BE_LESS = regex(
     r"\b(?:can|could|may)\s+be\s+(?:further\s+)?(?:reduced|lowered|decreased|brought\s+down)\s+to\b[^.\d]{0,20}$|(?:降至|降到|降低到|降低至|减少到)[^。\d]{0,6}$",
     re.IGNORECASE,
 )
-_OF_CARDS = (_SIZED, _WITH_CARD, _OF_GPUS)
 _ASKS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|nearly|roughly|uses?|used|using|usage|only|just(?=\s+\*{0,2}\d)|consum\w*|takes?|"
-                   r"occup\w*|fits?|within|(?:trains?|training|trained|works?|running)\s+(?:in|on|with)(?=\s+\*{0,2}\d{1,3}\s?G)|(?<=[\w)`*]\s)(?:on|for)\s+(?:an?\s+|any\s+)?(?:machine|computer|workstation|server|laptop|desktop|PC)s?\s+(?:with|having)|less than|larger than|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
-                   r"|[~≥>]|需要|至少|约|占用|只需|仅需|以上|左右|大概|建议|推荐|不少于|不低于|即可|足够|消耗|이상|필요|mindestens|al menos|au moins", re.IGNORECASE)  # fmt: skip
+                   r"occup\w*|fits?|within|(?:trains?|training|trained|works?|running)\s+(?:in|on|with)(?=\s+\*{0,2}\d{1,3}\s?G)|(?<=[\w)`*]\s)(?:on|for)\s+(?:an?\s+|any\s+)?(?:machine|computer|workstation|server|laptop|desktop|PC)s?\s+(?:with|having)|less than|more than|larger than|(?:below|over)(?=\s[~*]{0,2}\d)|must\s+(?:be|have)|should\s+have|make\s+sure|ensure\w*|max(?:imum|imal|\.)?|minimal|costs?|demands?|requier\w*|n[ée]cessit\w*|ben[öo]tig\w*|erforder\w*|or (?:more|higher|above|better|larger|greater)|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
+                   r"|[~≥>]|需要|至少|约|占用|只需|仅需|以上|左右|大概|建议|推荐|不少于|不低于|即可|足够|消耗|必要|推奨|이상|필요|최소|권장|треб\w*|минимум|mindestens|al menos|au moins", re.IGNORECASE)  # fmt: skip
 _DEMANDS = regex(
-    r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*|or (?:more|larger))\b|≥|>=|需要|至少|以上|建议|推荐|不少于|不低于|이상|필요|mindestens|al menos|au moins",
+    r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*|must\s+(?:be|have)|should\s+have|make\s+sure|ensure\w*|requier\w*|n[ée]cessit\w*|ben[öo]tig\w*|erforder\w*|or (?:more|higher|above|better|larger|greater))\b"
+    r"|≥|>=|需要|至少|以上|建议|推荐|不少于|不低于|必要|推奨|이상|필요|최소|권장|треб\w*|минимум|mindestens|al menos|au moins",
     re.IGNORECASE,
 )
 # Right behind an amount: "each with 60GB, is recommended".
@@ -141,6 +35,8 @@ _IS_ASKED = regex(
     r",?\s+(?:of\s+\w{1,10}\s+)?(?:is|are|in\s+the)\s+(?:strongly\s+|highly\s+)?(?:required|recommended|needed)\b",
     re.IGNORECASE,
 )
+# "8GB VRAM and 16GB RAM required"
+_ASKED_BEHIND = regex(r"[^.;|\n]{0,30}?\b(?:required|recommended|needed|minimum)\b(?!\s(?:for|by|to)\b)", re.IGNORECASE)
 _SUFFICES = regex(r"\s+(?:should|would|will)\s+be\s+(?:enough|sufficient)\b", re.IGNORECASE)
 # What turns it round: "does not run on less than 24 GB", "unless you have 24 GB".
 _LESS = r"(?:less|fewer|smaller|under|below|without|unless|until|if|except|only|but|beyond|minimum|lacking)\b"
@@ -148,6 +44,10 @@ _LESS = r"(?:less|fewer|smaller|under|below|without|unless|until|if|except|only|
 _TOO_SMALL = regex(
     rf"(?:\b(?:not|cannot)|n['\u2019]t)\s+(?:\w{{1,12}}\s+)?(?:works?|fits?|run|train|load)\b(?:\s(?!{_LESS})[A-Za-z-]{{1,12}}){{0,4}}[\s~(]{{0,3}}$"
     rf"|\b(?:OOMs?|out[ -]of[ -]memory)\s(?:errors?\s)?(?:on|with|in)\s(?:(?!{_LESS})[A-Za-z-]{{1,12}}\s){{0,3}}$",
+    re.IGNORECASE,
+)
+_NOT_NEEDED = regex(
+    r"\b(?:not|don['\u2019]t|doesn['\u2019]t)\s(?:need|require)\s(?:an?\s|any\s)?(?:[A-Za-z-]{1,12}\s){0,3}$",
     re.IGNORECASE,
 )
 _LESS_THAN = regex(rf"(?<!\w){_LESS}\s(?:than\s)?(?:an?\s)?[~(]?$", re.IGNORECASE)
@@ -173,13 +73,16 @@ _BEHIND_GPUS = regex(
     r"\b(?:machine|server|node|instance|workstation|computer)s?\s(?:with|that has|having)\b[^.;]{0,60}\bGPUs?(?:,|,? and)\s{1,3}(?:at least\s)?$",
     re.IGNORECASE,
 )
+# "Each card requires 128GB of RAM and 24GB of GPU memory"
+_OF_RAM = regex(r"\s?G\w{0,2}\s(?:of\s)?(?:system\s|CPU\s|host\s)?RAM\b(?!\s(?:on|per|in|of)\b)", re.IGNORECASE)
+_GPU_WITH = regex(r"\b(?:GPU|card)s?\s(?:cards?\s)?(?:with|having)\s(?:[a-z]{1,10}\s){0,2}[~≥>]?\s?$", re.IGNORECASE)
 CHARACTERS_BEFORE = 160
 _COMPARED_WORDS = regex(r"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\b", re.IGNORECASE)
 _CARD_MEMORY = regex(
     r"VRAM|GPU[- ](?:mem|RAM)|RAM (?:on|per|in) (?:the |a |one |each )?(?:single )?GPU|\b(?:GPUs?|(?:graphics|video)\s+cards?)\s+(?:with|having)\b|显存",
     re.IGNORECASE,
 )
-_ANY_SIZE = regex(rf"(?<![\w.]){_SIZE}\b", re.IGNORECASE)
+_ANY_SIZE = regex(rf"(?<![\w.]){SIZE}\b", re.IGNORECASE)
 _OFFLOADS = regex(r"off-?load", re.IGNORECASE)
 _NOT_OFFLOADS = regex(
     r"\b(?:without|no|not|disabl\w+)\b[^,;]{0,30}off-?load|off-?load\w*\b[^,;.]{0,20}\b(?:not|disabled|off)\b",
@@ -195,6 +98,9 @@ _MEBIBYTES = regex(r"(?<![\w.,])(\d{1,3},\d{3}|\d{4,6})\s?(?:MiB|MB|M)(?![\w.])"
 ONE_CARD = 80
 # As every amount begins, whichever expression reads it: most sentences hold none, and are asked no more.
 _MAY_SAY = regex(r"\d[\s-]?G", re.IGNORECASE)
+# "8GBs of V-RAM": as everybody else spells it.
+_HYPHENED = regex(r"\bV-RAM\b", re.IGNORECASE)
+_SEVERAL = regex(r"(\d\s?Gi?B)s\b")
 BEFORE = 90  # characters in which what is said of an amount stands before it
 
 
@@ -214,6 +120,7 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
     """
     if not _MAY_SAY.search(line):
         return
+    line = _SEVERAL.sub(r"\1", _HYPHENED.sub("VRAM", line))
     is_listed = bool(_ITEM.match(line)) and bool(REQUIREMENTS.search(heading))
     is_answer = bool(_ASKED.search(heading))
     if _MAIN_MEMORY.search(line) and not _CARD_MEMORY.search(line):
@@ -222,28 +129,30 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
     if (asked := _IF_LESS.search(line)) is not None:
         yield MemoryPhrase(float(asked[1] or asked[2]), is_demanded=True, is_offloaded=False)
         return
-    for pattern in (*_PLAIN, *_TELLING, *((_ANY_SIZE,) if is_answer else ())):
-        if pattern is _COMPARED and not _CARD_MEMORY.search(line):
+    for pattern in (*PLAIN, *TELLING, *((_ANY_SIZE,) if is_answer else ())):
+        if pattern is COMPARED and not _CARD_MEMORY.search(line):
             continue
         for match in pattern.finditer(line):
             around = line[max(0, match.start() - BEFORE) : match.end() + 10]
             size = float(match[1])
-            is_asked = _IS_ASKED.match(line, match.end()) is not None
-            is_told = is_listed or is_answer or is_asked or pattern in _TELLING
+            is_asked = (
+                _IS_ASKED.match(line, match.end()) is not None or _ASKED_BEHIND.match(line, match.end()) is not None
+            )
+            is_told = is_listed or is_answer or is_asked or pattern in TELLING
             asks = is_told or bool(_ASKS.search(around) or _SUFFICES.match(line, match.end()))
-            if _is_too_small(line, match) or _is_of_the_machine(line, match, is_plain=pattern in _PLAIN):
+            if _is_too_small(line, match) or _is_of_the_machine(line, match, is_plain=pattern in PLAIN):
                 continue
             # More than a card holds is all cards' together, or, where no card is spoken of, the machine's.
             if size > ONE_CARD and (_OF_ALL_CARDS.search(line) or not _ON_CARDS.search(line)):
                 continue
             if (
-                pattern in _OF_CARDS
+                pattern in OF_CARDS
                 and not match[0].endswith(")")
                 and NAMED_BEFORE.search(line[: match.start()].rstrip(", "))
             ):
                 continue  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
             if asks and 1 <= size <= 400 and size not in seen:
-                is_demanded = (is_listed or is_asked or bool(_DEMANDS.search(around))) and pattern is not _COMPARED
+                is_demanded = (is_listed or is_asked or bool(_DEMANDS.search(around))) and pattern is not COMPARED
                 if not is_demanded and _is_of_a_name(line[: match.start(1)]):
                     continue
                 seen.add(size)
@@ -252,6 +161,8 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
 
 def _is_too_small(line: str, amount: re.Match[str]) -> bool:
     before = line[: amount.start(1)][-BEFORE:]
+    if _NOT_NEEDED.search(before) is not None:
+        return True
     if _LESS_THAN.search(before) is not None:
         return False
     return _TOO_SMALL.search(before) is not None or _IS_TOO_SMALL.match(line, amount.end(1)) is not None
@@ -260,6 +171,8 @@ def _is_too_small(line: str, amount: re.Match[str]) -> bool:
 def _is_of_the_machine(line: str, amount: re.Match[str], *, is_plain: bool) -> bool:
     """Whether an amount is said of the machine, or stands behind the GPUs that it has: "a machine with 4 GPUs, 64GB memory"."""
     if is_plain and _OF_THE_MACHINE.search(line[amount.start(1) : amount.end()][:40]) is not None:
+        return True
+    if _OF_RAM.match(line, amount.end(1)) and not _GPU_WITH.search(line[: amount.start(1)][-CHARACTERS_BEFORE:]):
         return True
     return _BEHIND_GPUS.search(line[: amount.start(1)][-CHARACTERS_BEFORE:]) is not None
 

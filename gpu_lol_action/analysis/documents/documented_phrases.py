@@ -15,8 +15,8 @@ from gpu_lol_action.domain.patterns import may_match, regex
 from gpu_lol_action.domain.records import record
 
 _SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|G)"
-_CARD = (r"(?:NVIDIA[\s-]+)?(?:(?:Kepler|Maxwell|Pascal|Volta|Turing|Ampere|Hopper|Blackwell)\s+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|A6000|RTX[\s-]?A6000|A5000|A40|"
-         r"A10G?|A30|L40S?|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX[\s-]?8000|RTX[\s-]?6000(?=[\s(-]{0,3}24\s?GB)|(?:RTX[\s-]?)?(?:2080\s?Ti|3060|3070|3080\s?Ti|3080|3090|4060|4070|4080|4090|5090)|RTX\s?6000\s?Ada|"
+_CARD = (r"(?:NVIDIA[\s-]+)?(?:(?:Kepler|Maxwell|Pascal|Volta|Turing|Ampere|Hopper|Blackwell)\s+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|(?:RTX[\s-]?)?A(?:6000|5500|5000|4500|4000)|A40|"
+         r"A10G?|A30|L40S?|L20|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX[\s-]?8000|RTX[\s-]?6000(?=[\s(-]{0,3}24\s?GB)|(?:RTX[\s-]?)?(?:2080\s?Ti|(?:3060|3070|3080|3090|4060|4070|5060|5070)(?:\s?Ti\b)?|4080|4090D?|5080|5090D?)|RTX\s?[56]000\s?Ada|"
          r"(?:GTX\s?)?Titan\s?(?:RTX|Xp|X|V|Black)|G[HB]200|GTX[\s-]?(?:9[78]0|10[678]0|1660)(?:\s?Ti)?|RTX[\s-]?20[678]0(?:\s?SUPER)?|(?<=Quadro )RTX[\s-]?[456]000|K40|M40|M60|GV100|(?<=Quadro )P[56]000|P6000)")  # fmt: skip
 _CARD_SIZE = r"(?:(?:[\s(-]{0,3}|,\s(?=\d{2,3}\s?GB\sGPU))(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:(?:GPUs?|graphics\s+cards?|cards?)(?:\s+with|,?\s+each\s+(?:with|having))\s+\*{0,2}|with\s+(?=\d{2,3}\s?GB?\s+(?:of\s+)?(?:GPU\s+)?(?:memory|VRAM)))?(\d{2,3})\s?GB?\b)?"
 _LATIN = r"[A-Za-z0-9_]"  # Chinese and Japanese have no blank before a card's name
@@ -25,11 +25,12 @@ _NUMBER = r"\d{1,3}|one|two|three|four|five|six|seven|eight|ten|sixteen|single|d
 # "1~2 V100", "one to four GPUs": of a range the smaller number is what a run needs.
 _UP_TO = r"(?:\s?[~\uff5e]\s?|[-–—]|\s(?:to|or)\s|\s?[至到或]\s?)"
 _COUNTED = regex(
-    rf"(?<![A-Za-z0-9_.])((?:{_NUMBER}|a)(?:{_UP_TO}(?:{_NUMBER}))?)\s?(?:[x×*张块卡]\s?|\s|,\s(?=\d{{2,3}}\s?GB\s))(?:GPUs?\s)?(?:(?:NVIDIA\s)?(\d{{2,3}})[\s-]?GB?[\s-]*(?:[\s-]|的)\s?)?{_CARD}s?{_CARD_SIZE}",
+    rf"(?<![A-Za-z0-9_.])((?:{_NUMBER}|a)(?:{_UP_TO}(?:{_NUMBER}))?)\s?(?:[x×*张块卡]\s?|\s|,\s(?=\d{{2,3}}\s?GB\s))(?:GPUs?\s(?:of\s(?:type\s)?|\(\s?)?)?(?:(?:NVIDIA\s)?(\d{{2,3}})[\s-]?GB?[\s-]*(?:[\s-]|的)\s?)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
 )
 _COUNTED_BEHIND = regex(
-    rf"(?<!{_LATIN}){_CARD}{_CARD_SIZE}\)?\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))", re.IGNORECASE
+    rf"(?<!{_LATIN}){_CARD}(?:s|\sGPUs?)?{_CARD_SIZE}\)?\s?\(?\s?[x×*]\s?(\d{{1,2}})\b(?!\s?(?:GB|speed|faster))",
+    re.IGNORECASE,
 )
 _BARE = regex(
     rf"(?:(?<!{_LATIN})(?<!\.)(\d{{2,3}})[\s-]?GB?[\s-]*(?:[\s-]|的)\s?)?(?<!{_LATIN}){_CARD}{_CARD_SIZE}(?:(?<=0)s)?(?!{_LATIN}|{_MEDIA})",
@@ -144,6 +145,9 @@ def may_name(line: str) -> bool:
     return _MAY_NAME.search(line) is not None
 
 
+_DGX = regex(r"\b[DH]GX[\s-](?:A100|H[12]00|B200)\b")
+CARDS_OF_A_DGX = 8  # NVIDIA's data sheets; the station has four, and another name
+_TWICE = regex(r"\b(?:one|two|four|eight|sixteen)\s\((\d{1,2})\)(?=\s)", re.IGNORECASE)  # "eight (8) A100 GPUs"
 _MAKER = regex(r"(?<!\w)(NVIDIA|Tesla|GeForce|Quadro)_(?=[A-Z])", re.IGNORECASE)  # as a path or a label spells it
 
 
@@ -154,7 +158,7 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
         return
     if not may_name(line):
         return
-    line = _MAKER.sub(r"\1 ", _without_addresses(line))
+    line = _TWICE.sub(r"\1", _MAKER.sub(r"\1 ", _without_addresses(line)))
     is_named = may_match(_ANY_CARD, line)
     if not is_named and instance_in(line) is None:
         return
@@ -184,7 +188,8 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
     if (smallest := _least_tested(line)) is not None:
         card, size = smallest
     if card is not None:
-        yield CardPhrase(card, None, bool(size), is_run, is_demanded, is_had)
+        count = CARDS_OF_A_DGX if _DGX.search(line) is not None else None
+        yield CardPhrase(card, count, bool(size), is_run, is_demanded, is_had)
     elif (instance := instance_in(line)) is not None:
         yield CardPhrase(instance[1], instance[2], True, is_run, is_demanded, is_had)
 
@@ -249,7 +254,7 @@ def find_card(name: str, size: str | None) -> str | None:
     bare = regex(r"^([AH])800$").sub(r"\g<1>100", bare)
     found = find_accelerator(f"{bare}-{size}GB") if size else None
     found = found or find_accelerator(bare) or find_accelerator(f"RTX{bare}") or find_accelerator(bare.replace(" ", ""))
-    return found.name if found else find_named_card(bare)
+    return found.name if found else find_named_card(bare) or find_named_card(f"RTX{bare}")
 
 
 def named_as(value: str) -> re.Pattern[str]:

@@ -1,4 +1,4 @@
-"""Which cards the machines of AWS, Azure, Google Cloud and Oracle have, by the names of their types."""
+"""Which cards the machines of AWS, Azure, Google Cloud and Oracle have, and NVIDIA's own, by the names of their types."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ _INSTANCES: tuple[tuple[str, str, int], ...] = (
     (r"(?i:vm\.gpu\.a10\.1)", "A10", 1), (r"(?i:vm\.gpu\.a10\.2)", "A10", 2), (r"(?i:bm\.gpu\.a10\.4)", "A10", 4),
     (r"(?i:bm\.gpu4\.8)", "A100", 8), (r"(?i:bm\.gpu\.a100-v2\.8)", "A100-80GB", 8), (r"(?i:bm\.gpu\.h100\.8)", "H100", 8),
     (r"(?i:bm\.gpu\.h200\.8)", "H200", 8), (r"(?i:bm\.gpu\.l40s\.4)", "L40S", 4),
+    (r"DGX-1(?:V)?", "V100", 8), (r"DGX-2", "V100-32GB", 16),
     (r"g2-standard-(?:4|8|12|16|32)", "L4", 1), (r"g2-standard-24", "L4", 2), (r"g2-standard-48", "L4", 4), (r"g2-standard-96", "L4", 8),
 )  # fmt: skip
-_PARTS = ("large", "metal", "_v", "gpu-", "standard-", ".gpu", ".GPU")
+_PARTS = ("large", "metal", "_v", "gpu-", "standard-", ".gpu", ".GPU", "DGX-")
 """One of them stands in each instance's name: words are found long before an expression of all names is tried everywhere."""
 _INSTANCE = regex(r"\b(?:ml\.|Standard_|oci\.)?(" + "|".join(f"(?:{pattern})" for pattern, _, _ in _INSTANCES) + r")\b")
 

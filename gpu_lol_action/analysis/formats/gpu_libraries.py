@@ -17,7 +17,7 @@ GPU_MODULES = frozenset({
     "gptqmodel", "liger_kernel", "transformer_engine", "apex", "torchao", "audiocraft", "kandinsky2", "sparseml", "pytorch3d",
     "lightning_fabric", "pytorch_metric_learning", "torchvision_models", "compressai", "spconv", "MinkowskiEngine", "nerfstudio",
     "gsplat", "diff_gaussian_rasterization", "denoising_diffusion_pytorch", "tinycudann", "insightface", "megengine", "oneflow", "jittor", "tensorrt_llm", "fairseq2", "funasr", "llmcompressor", "onnxruntime_gpu", "cudf", "cuml", "rmm", "pytorch_transformers", "allennlp", "flair", "simpletransformers", "chainer", "chainermn", "chainerrl",
-    "tinygrad", "ignite", "catalyst", "skorch", "horovod", "easyocr", "demucs", "bark", "realesrgan", "gfpgan", "basicsr", "facexlib",
+    "tinygrad", "nnabla", "ignite", "catalyst", "skorch", "horovod", "easyocr", "demucs", "bark", "realesrgan", "gfpgan", "basicsr", "facexlib",
     "facenet_pytorch", "pytorch_tabnet", "pytorch_forecasting", "pykeen", "recbole", "torchrec", "transformer_lens", "nnsight",
     "sae_lens", "lm_eval", "mlc_llm", "comfy", "isaacgym", "isaaclab", "brax", "nnunetv2", "cellpose", "esm", "openfold", "torchdrug",
     "nerfacc", "kaolin", "trlx", "mergekit", "hqq", "aqlm", "causal_conv1d", "fla", "flashinfer", "exllama", "open_clip_train", "pycuda",

@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.formats.surest import best, value_of_best
 from gpu_lol_action.analysis.media.question import DEFAULT_POSITIONS, LONGEST_SOUND, PADDED_POSITIONS
 from gpu_lol_action.analysis.models import encoder_loads
 from gpu_lol_action.analysis.runs import layouts_alone
+from gpu_lol_action.analysis.stated.ordinary_cards import FEW_SAMPLES
 from gpu_lol_action.analysis.stated.reconcile import WEIGHT_OF_NAMED_CARD
 from gpu_lol_action.domain.card_sizes import ORDINARY_GIB
 from gpu_lol_action.domain.finding import Finding
@@ -28,8 +29,6 @@ WEIGHT_OF_BOUND = WEIGHT_OF_NAMED_CARD
 """Of the sum at a usual size beside what is asked for where nothing is known: that of a card that is only named."""
 MOST_BELIEVED = 160
 """GiB over which the samples of a network of one's own were misread: its authors' batch fits on a card, of 80 with 16-bit numbers."""
-FEW_SAMPLES = 3
-"""Of a larger batch fewer samples are assumed instead."""
 
 # Nothing recognized: what a small model of one's own needs, and what the smallest rented card (16 GB) offers with room.
 DEFAULT_GIB = 12

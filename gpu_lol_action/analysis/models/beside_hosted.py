@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.documents.silent_readme import root_readmes, speaks
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.formats.gpu_libraries import BROUGHT, GPU_MODULES, GPU_PACKAGES
 from gpu_lol_action.analysis.formats.paths import Form
-from gpu_lol_action.analysis.models.cpu_bound import CLIENT_PACKAGES, EMBEDDERS, has_client, is_client
+from gpu_lol_action.analysis.models.cpu_bound import CLIENT_PACKAGES, EMBEDDERS, HOSTED_PACKAGES, has_client, is_client
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.programs.behavior import Behavior, may_use_gpu, top_level_gpu_import
 from gpu_lol_action.analysis.programs.import_graph import loaded_at_start
@@ -26,6 +26,9 @@ _TRAINS = regex(r"\b(?:fine-?tun|train|sft\b|distill)", re.IGNORECASE)
 _README = regex(r"readme(?:\.\w{2,8})?\.\w{2,4}", re.IGNORECASE)
 # What `pip install sentence-transformers` brings; a list that names it as well says nothing more.
 _BROUGHT = frozenset({"transformers", "torch"})
+
+# Without one of the frameworks it splits texts into tokens, and no more.
+_OF_TOKENS = frozenset({"transformers"})
 
 _SENTENCE_ENCODER = "universal-sentence-encoder"
 _OF_SENTENCES = frozenset({"tensorflow", "tensorflow-hub", "tensorflow-text"})
@@ -93,6 +96,28 @@ def only_offers(checkout: Checkout, run: Run) -> bool:
         return False
     loaded = loaded_at_start(checkout, script)
     return any(map(is_client, loaded)) and not any(map(top_level_gpu_import, loaded))
+
+
+def has_no_framework(checkout: Checkout, run: Run | None) -> bool:
+    """Whether what is installed asks hosted models and only counts their tokens: of Transformers without a framework no more can be had.
+
+    Not where a document starts first what loads one all the same, or a training.
+    """
+    names = {package_name(item.requirement) for item in declared_packages(checkout) if not item.is_optional}
+    if names & GPU_PACKAGES != _OF_TOKENS or not names & HOSTED_PACKAGES:
+        return False
+    if run is None or run.command is None:
+        return not any(speaks_of_a_card(readme.text) for readme in root_readmes(checkout))
+    first = next((told.script for told in documented_runs(checkout) if _README.fullmatch(told.evidence.path)), None)
+    if first is None or run.behavior is Behavior.TRAINS:
+        return False
+    return not any(_loads_a_framework(source) for source in loaded_at_start(checkout, first))
+
+
+def _loads_a_framework(source: Source) -> bool:
+    imports = source.code.imports if source.code is not None and may_use_gpu(source) else ()
+    modules = {item.module.partition(".")[0] for item in imports if not item.is_optional}
+    return bool(modules & GPU_MODULES - _OF_TOKENS)
 
 
 def starts_clients(checkout: Checkout, run: Run) -> bool:

@@ -49,6 +49,9 @@ _CLIENTS = frozenset({"openai", "anthropic", "google.generativeai", "google.gena
                       "llama_index.llms.openai", "agno", "crewai", "pydantic_ai", "openai_agents"})  # fmt: skip
 CLIENT_PACKAGES = frozenset({"openai", "anthropic", "google-generativeai", "google-genai", "cohere", "groq", "mistralai", "litellm",
                              "together", "langchain-openai", "langchain-anthropic", "langchain-google-genai", "langchain-groq", "langchain-cohere"})  # fmt: skip
+HOSTED_PACKAGES = CLIENT_PACKAGES | {"zhipuai", "zai-sdk", "dashscope", "qianfan", "erniebot", "volcengine-python-sdk", "spark-ai-python", "baidu-aip",
+                                      "replicate", "ai21", "aleph-alpha-client", "cerebras-cloud-sdk", "langchain-deepseek", "langchain-aws", "xai-sdk"}  # fmt: skip
+"""The same and those of companies whose models few applications ask alone."""
 _CLASSICAL = frozenset({"sklearn", "xgboost", "lightgbm", "catboost", "statsmodels", "imblearn", "feature_engine"})
 _ON_A_CARD = regex(r"\bcuda\b|\bGPUs?\b|\.to\(device", re.IGNORECASE)
 EMBEDDERS = frozenset({"sentence-transformers", "sentence_transformers"})

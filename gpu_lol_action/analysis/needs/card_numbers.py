@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.commands.launch_commands import launch_commands
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.setting import Setting, fold_key
 from gpu_lol_action.analysis.formats.paths import Form
+from gpu_lol_action.analysis.needs.moved_to_card import moved_at
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.option_aliases import by_long_names
 from gpu_lol_action.analysis.runs.entry_points import Run
@@ -74,7 +75,9 @@ def switched_off_in(checkout: Checkout, run: Run) -> Evidence | None:
         if setting.key in _SWITCHES and setting.path.rpartition(".")[0] in _WHOLE
     ]
     is_off = bool(said) and all(is_refused(setting.text) for setting in said)
-    if is_off and _is_written(checkout, said[0]):
+    # A vocoder's own `num_gpus: 0` says nothing of a program that has its card whatever is written.
+    is_moved = run.script is not None and moved_at(run.script) is not None
+    if is_off and not is_moved and _is_written(checkout, said[0]):
         return said[0].evidence
     return _merged_on_cores(checkout, run)
 

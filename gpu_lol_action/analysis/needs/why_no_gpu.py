@@ -12,7 +12,7 @@ from gpu_lol_action.analysis.documents.silent_readme import silent_readme
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES, GPU_PACKAGES, OF_KERNELS
 from gpu_lol_action.analysis.formats.paths import Form
-from gpu_lol_action.analysis.models.beside_hosted import only_embeds, starts_clients
+from gpu_lol_action.analysis.models.beside_hosted import has_no_framework, only_embeds, starts_clients
 from gpu_lol_action.analysis.models.cpu_bound import (
     EMBEDDERS,
     asks_hosted_model,
@@ -63,12 +63,13 @@ def _of_hosted_models(checkout: Checkout, run: Run | None) -> str | None:
     """Return that somebody else computes."""
     if run is not None and starts_clients(checkout, run):
         return "what the README starts asks models that a company hosts, and reaches nothing that computes itself"
+    if has_no_framework(checkout, run):
+        return "its list names clients of hosted models, and beside `transformers`, which counts tokens for them, no framework"
     if asks_hosted_model(checkout, run):
         return "commands name models that a company hosts, and a document asks for its key"
     if (run is None or run.command is None) and is_collection_of_clients(checkout):
         return "most of the programs ask models that companies host, and hardly any computes something itself"
-    is_lesson = run is None or (run.command is None and run.script is not None and run.script.form is Form.NOTEBOOK)
-    if is_lesson and is_course_on_cores(checkout):
+    if _is_lesson(run) and is_course_on_cores(checkout):
         return "most of the notebooks fit what cores compute, and the few that build a network name no card"
     if _only_infers(run) and not _is_launched(run) and only_embeds(checkout) and served_here(checkout) is None:
         return "a hosted model answers, and only a small one for embeddings is run beside it"
@@ -79,7 +80,7 @@ def _of_documents(checkout: Checkout, run: Run | None) -> str | None:
     """Return that a document tells of cores alone."""
     if _only_infers(run) and (listed := listed_without_gpu(checkout)) is not None:
         return f"`{listed}` lists the cores and the memory that are needed, and no GPU"
-    is_training = not _only_infers(run)
+    is_training = not _only_infers(run) and not _is_lesson(run)
     programs = [run.script] if run is not None and run.script is not None else checkout.of(Form.PYTHON)
     is_left = not _is_launched(run) and all(moved_at(source) is None for source in programs)
     if is_left and (said := done_on_cores(checkout, is_training=is_training)) is not None:
@@ -146,6 +147,11 @@ def _of_lists_and_imports(checkout: Checkout, run: Run | None) -> str | None:
 
 def _only_infers(run: Run | None) -> bool:
     return run is None or run.behavior is Behavior.INFERS
+
+
+def _is_lesson(run: Run | None) -> bool:
+    """Whether all that would be started is a notebook that nobody is told to start."""
+    return run is None or (run.command is None and run.script is not None and run.script.form is Form.NOTEBOOK)
 
 
 def _is_launched(run: Run | None) -> bool:

@@ -57,7 +57,7 @@ _FIT_OWNERS = frozenset(
 NO_NETWORK = regex(r"index|vectori[sz]er|tf_?idf|scaler|binari[sz]er|imputer|pca|kmeans|cluster|tokeni[sz]er|encoder$")
 # Owners of a plain ``train()`` that trains: a trainer, an estimator, an engine's runner. ``model.train()`` only sets a mode.
 _TRAIN_OWNERS = regex(
-    r"(?<!sentencepiece)(?<!bpe)(?<!wordpiece)(?<!unigram)(?<!wordlevel)trainer|yolo|runner|estimator|algo(?:rithm)?$|learner|engine|experiment|framework$|agent$"
+    r"(?<!sentencepiece)(?<!bpe)(?<!wordpiece)(?<!unigram)(?<!wordlevel)trainer|yolo|runner|estimator|algo(?:rithm)?$|learner|engine|experiment|framework$|agent$|solver$"
 )
 # How long agents learn, as libraries of reinforcement learning call it.
 _LEARNS_FOR = ("total_timesteps", "max_timesteps", "num_learning_iterations", "total_steps", "num_env_steps")

@@ -128,7 +128,17 @@ def _of_part(checkout: Checkout, source: Source, *, uses_gpu: bool) -> Behavior:
     # A loss that is walked back through needs no library in its own module to say so.
     learns = takes_all or source.mentions("loss.backward(")
     behavior = _behavior(source, uses_gpu=uses_gpu and learns)
+    if behavior is Behavior.TRAINS and _only_offers_an_optimizer(source, uses_gpu=uses_gpu and learns):
+        return Behavior.NEITHER
     return Behavior.NEITHER if behavior is Behavior.TRAINS and only_derives_trainers(checkout, source) else behavior
+
+
+def _only_offers_an_optimizer(source: Source, *, uses_gpu: bool) -> bool:
+    """Whether all that speaks of training is the optimizer that one of Lightning's networks would give a trainer: who imports it may only run it."""
+    call = (
+        behavior_of(source.code, uses_gpu=uses_gpu)[1] if source.code and source.mentions("LightningModule") else None
+    )
+    return call is not None and call.owner in {"configure_optimizers", "get_optimizer", "get_optimizers"}
 
 
 @remembered

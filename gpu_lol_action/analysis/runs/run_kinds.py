@@ -58,6 +58,8 @@ _VARIANT_NAME = regex(
     r"(?=$|[_.-])",
     re.IGNORECASE,
 )
+# Beside a service of the weights as they were published, one of the same weights in fewer bits.
+_QUANTIZED_NAME = regex(r"(?:^|[_.-])(?:gptq|awq|gguf|int[48]|[48]bit|fp8|quantized)(?=$|[_.-])", re.IGNORECASE)
 # Folders of the same work for cards of other makers.
 _OTHER_MAKERS = frozenset(
     {"amd", "rocm", "tpu", "gaudi", "habana", "hpu", "intel", "npu", "ascend", "trainium", "neuron"}
@@ -178,6 +180,8 @@ def is_variant(run: Run) -> bool:
         names += [value for key, value in run.options.items() if key in _NAMES_EXPERIMENT]
         if run.command.evidence.path != run.command.said.path or not run.command.is_documented:
             names.append(_stem(run.command.evidence.path))
+            if run.behavior is Behavior.INFERS and _QUANTIZED_NAME.search(names[-1]):
+                return True
     return any(_VARIANT_NAME.search(name) for name in names)
 
 

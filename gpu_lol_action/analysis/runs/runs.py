@@ -51,7 +51,7 @@ from gpu_lol_action.analysis.runs.run_reasons import place_of, reason_of
 from gpu_lol_action.analysis.runs.shown_again import says_again
 from gpu_lol_action.analysis.runs.shown_results import trained_here
 from gpu_lol_action.analysis.runs.spread_forms import is_spread_form
-from gpu_lol_action.analysis.runs.words_around import is_tried_out
+from gpu_lol_action.analysis.runs.words_around import is_offered_aside, is_tried_out
 from gpu_lol_action.domain.patterns import regex
 
 MAX_RUNS = 8
@@ -185,6 +185,7 @@ def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> Rank:
         order = -1 if submits(run.script) else LAST if is_shown(run.script) else order + fame_of(run.script)
     section = run.command.section if run.command else ""
     is_main = _MAIN_SECTION.search(section) is not None and run.behavior is Behavior.TRAINS
+    is_main = is_main and not is_offered_aside(checkout, run)
     is_main = is_main and _LATER_STAGE.search(section) is None
     # A document tells the stages in their order; a folder's files come in that of their names.
     is_later = kind >= SCRIPT and run.behavior is Behavior.TRAINS and is_later_stage(run)

@@ -26,7 +26,21 @@ _TRIES = regex(
 _REFUSES = regex(
     r"\bnot\s+recommend(?:ed)?\b[^.]{0,60}\b(?:single|one|1)[- ]GPU|\billustrati(?:ve|on)\s+purposes?\b", re.IGNORECASE
 )
+_FOR_SOME = regex(
+    r"(?:\W{0,6}(?:Optional(?:ly)?\b|Alternatively\b)|If\s+you(?:\s+(?:are|also|just))?\s+(?:interested\s+in|want|wish|(?:woul|')d\s+like|like)\b[^.:]{0,60}\byour\s+own\b)",
+    re.IGNORECASE,
+)
 MAX_LINES, LINES_AWAY, LINES_BELOW, MAX_CHARACTERS = 6000, 3, 4, 600
+
+
+def is_offered_aside(checkout: Checkout, run: Run) -> bool:
+    """Whether the words that lead to a documented command offer it to who wants more ("If you are interested in pre-training your own encoder")."""
+    if run.command is None or not run.command.is_documented:
+        return False
+    document = checkout.find(run.command.said.path)
+    if document is None or document.form is not Form.MARKDOWN:
+        return False
+    return _FOR_SOME.match(_around(document, run.command.said.line)[0].strip()) is not None
 
 
 def is_tried_out(checkout: Checkout, run: Run) -> bool:

@@ -18,6 +18,8 @@ _WORK = regex(
 )
 _DENIES = regex(
     r"\b(?:does|do|did)(?: not|n't) (?:need|require) (?:a |any |an? \w{1,12} )?GPUs?\b|\bwithout (?:the need (?:for|of) a |needing a )GPU\b"
+    r"|(?:不需要|无需|不用|不依赖|無需|不需)(?:任何|独立|高性能)?\s?(?:的\s?)?(?:GPU|显卡)|没有\s?(?:GPU|显卡)\s?(?:也|亦)\s?(?:可|能)"
+    r"|GPU\s?(?:は|が)?\s?(?:不要|必要ありません|必要ない|なしで)|GPU\s?(?:가|는|이)?\s?(?:필요\s?없|불필요)"
     r"|\b(?:a |the )?CPU (?:is|are|will be) (?:enough|sufficient|all you need)\b|\bCPUs? (?:suffices?|only is sufficient)\b",
     re.IGNORECASE,
 )
@@ -73,7 +75,9 @@ def done_on_cores(checkout: Checkout, *, is_training: bool) -> Evidence | None:
             for number, line in enumerate(lines[:LINES_OF_README], 1)
             if _is_promise(line, is_training=is_training)
         ]
-        rest = "\n".join(_DENIES.sub("", PROMISE.sub("", line)) if "GPU" in line else line for line in lines)
+        rest = "\n".join(
+            _DENIES.sub("", PROMISE.sub("", line)) if "GPU" in line or "显卡" in line else line for line in lines
+        )
         if speaks_of_a_card(rest):
             return None
         found = found or (Evidence(readme.path, promised[0]) if promised else None)

@@ -20,6 +20,8 @@ from gpu_lol_action.estimation.vram import VramQuestion
 COMMON_GIB = 79
 """What cards of 80 GB offer to programs."""
 _COMMON = "hardware.common_card"
+FEW_SAMPLES = 3
+"""Of a larger batch fewer samples are assumed instead."""
 LARGE_B = 1.0
 """Billions of parameters."""
 MANY_CARDS = 4
@@ -49,12 +51,17 @@ def ordinary(
         return Agreement(ORDINARY_GIB, why, silent.evidence, silent)
     over = OVER_COMMON_WHOLE if question.method.trains_everything else OVER_COMMON
     is_little_over = required > COMMON_GIB and breakdown.expected_gib <= COMMON_GIB * over
+    # What a denoiser keeps of the few samples that fit is the least sure of all terms.
+    is_misread = question.model.kind.startswith("diffusion") and question.batch_size <= FEW_SAMPLES
+    is_little_over = is_little_over or (is_misread and breakdown.expected_gib > COMMON_GIB)
     if not is_little_over or any(each.memory_gib > COMMON_GIB + 1 for each in said):
         return None
     named = "nothing names a card of more than 80 GB"
     where = next((each.evidence for each in findings if each.field == "model.id"), Evidence("."))
     common = Finding(_COMMON, "80 GB", named, Confidence.LOW, where)
-    why = f"{required:.3g} GiB computed, of which {required - breakdown.expected_gib:.3g} are room, and {named}"
+    room = f"of which {required - breakdown.expected_gib:.3g} are room"
+    said_so = room if breakdown.expected_gib <= COMMON_GIB * over else "which no card held for its authors"
+    why = f"{required:.3g} GiB computed, {said_so}, and {named}"
     return Agreement(COMMON_GIB, why, where, common)
 
 

@@ -92,7 +92,15 @@ def statements(
             place = places.get(finding.evidence, "")
             rank = 2 if holds is False or place == OF_ANOTHER else 0 if holds or prefix.endswith(mine) else 1
             found.append(replace(_statement(finding, rank, is_card=kind == "card"), place=place))
-    return tuple(found)
+    return tuple(s for s in found if not _is_named_beside_amount(s, found))
+
+
+def _is_named_beside_amount(card: Statement, stated: Sequence[Statement]) -> bool:
+    """Whether a card is only named where an amount is asked for: fast on an H800, and "fits into 16G of VRAM". Where it has that amount they are one."""
+    if not card.is_card or card.weight > WEIGHT_OF_NAMED_CARD:
+        return False
+    beside = (s for s in stated if not s.is_card and s.finding.evidence == card.finding.evidence)
+    return any(s.weight >= WEIGHT_OF_MEMORY and not _has_amount(card, s) for s in beside)
 
 
 def _statement(finding: Finding, rank: int, *, is_card: bool) -> Statement:
@@ -165,7 +173,11 @@ def is_amount(finding: Finding) -> bool:
 def _is_of_card(amount: Statement, stated: Sequence[Statement]) -> bool:
     """Whether an amount is that of a card which is named in the same place: "A100 GPUs with 80 GB"."""
     cards = (s for s in stated if s.is_card and s.finding.evidence == amount.finding.evidence)
-    return any(LEAST_OF_SOLD * amount.memory_gib <= card.memory_gib <= amount.memory_gib for card in cards)
+    return any(_has_amount(card, amount) for card in cards)
+
+
+def _has_amount(card: Statement, amount: Statement) -> bool:
+    return LEAST_OF_SOLD * amount.memory_gib <= card.memory_gib <= amount.memory_gib
 
 
 def _card_of(memory_gb: float) -> float:

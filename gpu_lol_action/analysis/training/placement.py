@@ -43,7 +43,9 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
     if said_fields is ALL_FIELDS:
         return chosen
     if not asked.method.trains:
-        return chosen if _is_on_any_card(chosen[0]) else _one_at_a_time(asked, stated, chosen)
+        if _is_on_any_card(chosen[0]) and (stated is not None or chosen[1] == 1):
+            return chosen
+        return _one_at_a_time(asked, stated, chosen)
     said: tuple[str, ...] = ()
     for field, change, words in steps:
         if _is_rentable(chosen[0]) and (stated is not None or chosen[1] == 1):
@@ -67,9 +69,19 @@ def machines_of(question: VramQuestion, count: int) -> int:
 
 
 def over_stages(question: VramQuestion, count: int, machines: int) -> VramQuestion:
-    """Return the question of a model that several machines serve together, each a stage of its layers; any other as it is."""
+    """Return the question of a model that several machines hold together: each serves a stage of its layers, or trains a shard of its states.
+
+    Any other as it is.
+    """
+    if machines > 1 and question.method.trains and _is_by_data(question) and question.gpu_count == count:
+        return replace(question, gpu_count=count * machines)
     is_one_model = question.method is Method.INFERENCE and question.gpu_count == count > 1 and not question.is_copied
     return sharded(question, count * machines) if machines > 1 and is_one_model else question
+
+
+def _is_by_data(question: VramQuestion) -> bool:
+    """Whether states are divided among all that train (ZeRO, FSDP), and not layers or matrices among a few."""
+    return question.sharding.divides_state and not question.sharding.divides_activations
 
 
 def share_batch(asked: VramQuestion, stated: int | None, machines: int = 1) -> tuple[VramQuestion, int | None]:
@@ -128,12 +140,19 @@ def _over_machines(chosen: Placed) -> Placed:
 
 
 def _one_at_a_time(asked: VramQuestion, stated: int | None, chosen: Placed) -> Placed:
-    """Return the question of an inference with one sample, where its batch was read and no card holds it; as it is where that does not help.
+    """Return the question of an inference with the largest batch that one card holds, or one sample where its batch was read and no card holds it.
 
-    What makes pictures or sound has batches of its own at its edge: of windows, of frames that are prepared.
+    As it is where that does not help. What makes pictures or sound has batches of its own at its edge: of windows, of frames that are prepared.
     """
+    smaller = asked
+    while _is_on_any_card(chosen[0]) and smaller.batch_size > 1:
+        smaller = replace(smaller, batch_size=smaller.batch_size // 2)
+        question, count = _placed(smaller, stated)
+        if count == 1:
+            words = f"a batch of {smaller.batch_size} is assumed against what was read: several cards would be needed for it alone"
+            return question, count, (words,)
     question, count = _placed(replace(asked, batch_size=1), stated)
-    if asked.batch_size == 1 or not _is_on_any_card(question):
+    if asked.batch_size == 1 or not _is_on_any_card(question) or count >= chosen[1] > 1:
         return chosen
     words = "one sample at a time is assumed against what was read: no card holds the run otherwise"
     return question, count, (words,)

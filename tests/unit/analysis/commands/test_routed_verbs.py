@@ -28,8 +28,9 @@ def started(tree: Checkout) -> tuple[str, str]:
     [
         ("tune", TABLE, ("README.md", "lab/cli/tune.py")),
         ("other", TABLE, ("lab/cli/tune.py", "lab/cli/tune.py")),
-        # One row may be anything: `{"tune": "lab.cli.tune"}` names a logger as well.
-        ("tune", TABLE.replace("    'use': 'lab.cli.use',\n", ""), ("lab/cli/tune.py", "lab/cli/tune.py")),
+        # One row may be anything (`{"tune": "lab.cli.tune"}` names a logger as well), but for a module that bears the verb's name.
+        ("tune", TABLE.replace("    'use': 'lab.cli.use',\n", ""), ("README.md", "lab/cli/tune.py")),
+        ("go", "import importlib\nROUTES = {'go': 'lab.cli.tune'}\n", ("lab/cli/tune.py", "lab/cli/tune.py")),
     ],
 )
 def test_verb_of_a_table_starts_its_module(checkout: Build, verb: str, table: str, expected: tuple[str, str]) -> None:
@@ -44,3 +45,10 @@ def test_verb_of_a_table_starts_its_module(checkout: Build, verb: str, table: st
         }
     )
     assert started(tree) == expected
+
+
+def test_verb_with_hyphens_starts_the_command_of_the_folder_that_bears_its_name(checkout: Build) -> None:
+    main = "import importlib\nTOOLS = ['clean-up']\ndef main():\n    importlib.import_module('lab.cli.' + TOOLS[0].replace('-', '_') + '.cli').main()\n"
+    files = {"pyproject.toml": PROJECT, "README.md": README.format("clean-up"), "lab/cli/main.py": main}
+    tree = checkout(files | {"lab/cli/clean_up/cli.py": TUNE, "lab/cli/clean_up/other.py": USE})
+    assert started(tree) == ("README.md", "lab/cli/clean_up/cli.py")

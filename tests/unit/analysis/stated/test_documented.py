@@ -592,7 +592,7 @@ def test_memory_that_a_program_printed_is_a_statement():
         ("The large one requires 4 GB GPU-RAM", 4, True),
         ("You can run it with just **11GB** GPU memory!", 11, False),
         ("It runs on a GPU with as few as 12GB VRAM", 12, False),
-        ("you should have 8 80G GPU", 80, False),
+        ("you should have 8 80G GPU", 80, True),
         ("With fp16 and a 48GB gpu, the input can be longer", 48, False),
         ("supports 93x480p within **24G VRAM**", 24, False),
     ],

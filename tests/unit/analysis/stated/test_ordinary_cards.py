@@ -147,3 +147,15 @@ def test_a_comment_shows_that_card_first_and_the_sum_beside_it(
     assert "nothing names a larger card" in row
     assert "**What was computed** (" in said
     assert "A card must offer **22 GiB**: computed " in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "batch", "gib"), [("diffusion-video", 1, COMMON_GIB), ("diffusion-video", 8, None), ("llm", 1, None)]
+)
+def test_a_denoiser_s_few_samples_that_no_card_would_hold_were_held_by_one(
+    kind: str, batch: int, gib: int | None
+) -> None:
+    breakdown = MemoryBreakdown((), 128.0, 195.0, 313.0, 255.0, "full")
+    question = VramQuestion(ModelFacts("denoiser", kind, 1.5), Method.FULL, batch_size=batch)
+    agreed = ordinary(breakdown, question, (), Confidence.MEDIUM, ())
+    assert (agreed.required_gib if agreed is not None else None) == gib
