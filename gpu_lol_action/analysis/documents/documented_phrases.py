@@ -15,7 +15,7 @@ from gpu_lol_action.domain.patterns import may_match, regex
 from gpu_lol_action.domain.records import record
 
 _SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|G)"
-_CARD = (r"(?:NVIDIA[\s-]+)?(?:(?:Kepler|Maxwell|Pascal|Volta|Turing|Ampere|Hopper|Blackwell)\s+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H20|H200|B200|V100|RTX\s?PRO\s?6000|(?:RTX[\s-]?)?A(?:6000|5500|5000|4500|4000)|A40|"
+_CARD = (r"(?:NVIDIA[\s-]+)?(?:(?:Kepler|Maxwell|Pascal|Volta|Turing|Ampere|Hopper|Blackwell)\s+)?(?:Tesla\s+|GeForce\s+|Quadro\s+)?(A100|A800|H100|H800|H200|H20|B200|V100|RTX\s?PRO\s?6000|(?:RTX[\s-]?)?A(?:6000|5500|5000|4500|4000)|A40|"
          r"A10G?|A30|L40S?|L20|L4|T4|P100|P40|K80|(?:GTX[\s-]?)?1080\s?Ti|RTX[\s-]?8000|RTX[\s-]?6000(?=[\s(-]{0,3}24\s?GB)|(?:RTX[\s-]?)?(?:2080\s?Ti|(?:3060|3070|3080|3090|4060|4070|5060|5070)(?:\s?Ti\b)?|4080|4090D?|5080|5090D?)|RTX\s?[56]000\s?Ada|"
          r"(?:GTX\s?)?Titan\s?(?:RTX|Xp|X|V|Black)|G[HB]200|GTX[\s-]?(?:9[78]0|10[678]0|1660)(?:\s?Ti)?|RTX[\s-]?20[678]0(?:\s?SUPER)?|(?<=Quadro )RTX[\s-]?[456]000|K40|M40|M60|GV100|(?<=Quadro )P[56]000|P6000)")  # fmt: skip
 _CARD_SIZE = r"(?:(?:[\s(-]{0,3}|,\s(?=\d{2,3}\s?GB\sGPU))(?:SXM\d?|PCIe)?s?[\s(-]{0,3}(?:(?:GPUs?|graphics\s+cards?|cards?)(?:\s+with|,?\s+each\s+(?:with|having))\s+\*{0,2}|with\s+(?=\d{2,3}\s?GB?\s+(?:of\s+)?(?:GPU\s+)?(?:memory|VRAM)))?(\d{2,3})\s?GB?\b)?"
@@ -25,7 +25,7 @@ _NUMBER = r"\d{1,3}|one|two|three|four|five|six|seven|eight|ten|sixteen|single|d
 # "1~2 V100", "one to four GPUs": of a range the smaller number is what a run needs.
 _UP_TO = r"(?:\s?[~\uff5e]\s?|[-–—]|\s(?:to|or)\s|\s?[至到或]\s?)"
 _COUNTED = regex(
-    rf"(?<![A-Za-z0-9_.])((?:{_NUMBER}|a)(?:{_UP_TO}(?:{_NUMBER}))?)\s?(?:[x×*张块卡]\s?|\s|,\s(?=\d{{2,3}}\s?GB\s))(?:GPUs?\s(?:of\s(?:type\s)?|\(\s?)?)?(?:(?:NVIDIA\s)?(\d{{2,3}})[\s-]?GB?[\s-]*(?:[\s-]|的)\s?)?{_CARD}s?{_CARD_SIZE}",
+    rf"(?<![A-Za-z0-9_.])((?:{_NUMBER}|a|[一单双两四八](?=[张块卡]))(?:{_UP_TO}(?:{_NUMBER}))?)\s?(?:[x×*张块卡]\s?|\s|,\s(?=\d{{2,3}}\s?GB\s))(?:GPUs?\s(?:of\s(?:type\s)?|\(\s?)?)?(?:(?:NVIDIA\s)?(\d{{2,3}})[\s-]?GB?[\s-]*(?:[\s-]|的)\s?)?{_CARD}s?{_CARD_SIZE}",
     re.IGNORECASE,
 )
 _COUNTED_BEHIND = regex(
@@ -65,10 +65,17 @@ _USED = regex(
 )
 # "was tested on a machine with an A100", "for results in the paper we use 3090 GPUs": the card that the authors had.
 _HAD = regex(
-    r"\b(?:trained|tested|conducted|performed|fine-?tuned|experiments)\b[^.;]*$|\bwe\s+used?\b[^.;,]{0,40}$",
+    r"\b(?:trained|tested|conducted|performed|fine-?tuned|experiments)\b(?:[^.;]|\.(?=\d))*$|\bwe\s+used?\b[^.;,]{0,40}$"
+    r"|(?:训练|微调|实验|测试)[^。;]{0,16}(?:使用|采用|在|用)[^。;]{0,12}$|(?:使用|采用)[^。;]{0,12}$",
     re.IGNORECASE,
 )
 _TESTED = regex(r"\btested\b[^.;]{0,40}\b(?:GPUs?|cards?|on|with)\b", re.IGNORECASE)
+# "- GPU: RTX 3090", "Hardware: 1 x A100 80GB", "| GPU | RTX 3090 |": what the label is of needs no verb.
+_LABELLED = regex(
+    r"[\s*•+>|-]{0,8}(?:(?:our|my|the|training|test(?:ing)?)\s)?(?:GPUs?|graphics?\scards?|hardware|machine|device|accelerator|environment|硬件|显卡|环境)"
+    r"(?:\s(?:used|model|type|environment|set-?up))?\*{0,2}\s{0,2}[:\uff1a|]",
+    re.IGNORECASE,
+)
 CHARACTERS_BEFORE = 200
 _MAY_NAME = regex(r"\d|titan", re.IGNORECASE)
 # "a beefy GPU (RTX 3090 or higher)": the least that its author would take. A newer one is asked for of its generation.
@@ -163,12 +170,13 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
     if not is_named and instance_in(line) is None:
         return
     line = _LIKE_AN_H100.sub(r"\g<0> 80GB", line)
-    is_run = bool(_USED.search(line)) and not _MEASURES.search(line)
+    is_labelled = _LABELLED.match(line) is not None
+    is_run = (is_labelled or bool(_USED.search(line))) and not _MEASURES.search(line)
     is_least = is_named and is_run and _LEAST_CARD.search(line) is not None
     is_demanded = is_least or (
         is_run and bool(regex(r"\b(?:requir|need|at least|minimum)\w*", re.IGNORECASE).search(line))
     )
-    is_had = is_least or (is_named and is_run and _is_had(line))
+    is_had = is_least or (is_named and is_run and (is_labelled or _is_had(line)))
     counted = False
     before = [
         (match[3], match[4] or match[2], _per_machine(match[1], line[match.end() :]))

@@ -96,3 +96,26 @@ def test_main_memory_disks_and_savings_are_no_need(words: str) -> None:
 )
 def test_cards_are_heard_with_their_number(words: str, card: str, count: int | None) -> None:
     assert [(phrase.card, phrase.count) for phrase in card_phrases(f"We trained it on {words}.")] == [(card, count)]
+
+
+@pytest.mark.parametrize(
+    ("line", "card", "count"),
+    [
+        ("- GPU: RTX 3090", "RTX3090", None),
+        ("Hardware: 1 x A100 80GB", "A100-80GB", 1),
+        ("Environment: Python 3.10, CUDA 11.8, 1 x RTX A6000", "RTXA6000", 1),
+        ("- **GPU**: NVIDIA H200", "H200", None),
+        ("The code has been tested on Ubuntu 20.04 with an NVIDIA RTX 4090.", "RTX4090", None),
+        ("训练使用单张 RTX 3090 显卡", "RTX3090", 1),
+    ],
+)
+def test_a_card_behind_a_label_or_a_verb_far_away_was_used(line: str, card: str, count: int | None) -> None:
+    (phrase,) = card_phrases(line)
+    assert (phrase.card, phrase.count) == (card, count)
+    assert phrase.is_run
+    assert phrase.is_had
+
+
+def test_a_card_in_a_question_or_a_list_of_others_was_not() -> None:
+    assert [phrase.is_had for phrase in card_phrases("Which is faster, an RTX 3090 or an A100?")] == [False]
+    assert [phrase.is_had for phrase in card_phrases("支持A100和H100")] == [False]

@@ -254,7 +254,7 @@ def test_a_card_with_so_much_gpu_memory_is_one_of_that_size() -> None:
     [
         ("训练采用了一台80G的H100,一共100个step", ("H100", None, True)),
         ("我们使用8张80G的A100训练", ("A100-80GB", 8, True)),
-        ("在单张RTX3090上微调", ("RTX3090", None, True)),
+        ("在单张RTX3090上微调", ("RTX3090", 1, True)),
         ("支持A100和H100", ("A100", None, False)),
     ],
 )
