@@ -22,8 +22,11 @@ def reshaped(name: str, shape: Shape, numel: float, places: Sequence[Any]) -> Sh
         return None
     whole = [place for place in places if isinstance(place, int) and not isinstance(place, bool)]
     flat = [item for place in places for item in (place if isinstance(place, list) else [place])]
+    # TensorFlow and NumPy are told the order of all sides (`tf.transpose(x, [0, 2, 1, 3])`), PyTorch swaps two by that name.
+    is_listed = any(isinstance(place, list) for place in places) or len(whole) > 2
+    is_order = name == "permute" or (name == "transpose" and is_listed)
     if (
-        name == "permute"
+        is_order
         and len(flat) == len(shape)
         and all(isinstance(p, int) and -len(shape) <= p < len(shape) for p in flat)
     ):
