@@ -167,9 +167,17 @@ def resized(first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) 
     return Tensor(numel_of(shape), shape)
 
 
-def shrunk(first: Tensor, step: float, rank: int = 2) -> Tensor:
-    """Return a tensor after a pool of that stride over ``rank`` sides."""
+def shrunk(first: Tensor, step: float, rank: int = 2, window: float | None = None, pad: float | None = 0.0) -> Tensor:
+    """Return a tensor after a pool of that step and window over ``rank`` sides, channels second; what is not followed by its step alone."""
     if first.shape is not None and len(first.shape) == rank + 2:
-        shape = (*first.shape[:2], *(max(1.0, side // step) for side in first.shape[2:]))
+        shape = (*first.shape[:2], *(pooled_side(side, step, window, pad) for side in first.shape[2:]))
         return Tensor(numel_of(shape), shape)
     return Tensor(max(1.0, (first.numel or 0.0) / step**rank))
+
+
+def pooled_side(side: float, step: float, window: float | None, pad: float | None) -> float:
+    """Return how long a side is after a pool: windows that fit on it with ``pad`` at each end; None: as many as steps (``same``)."""
+    if pad is None:
+        return max(1.0, float(math.ceil(side / step)))
+    fitting = side // step if window is None else (side + 2 * pad - window) // step + 1
+    return max(1.0, float(fitting))

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from gpu_lol_action.analysis.networks.arguments import number
 from gpu_lol_action.analysis.networks.attention import ATTENTION, apply_attention
 from gpu_lol_action.analysis.networks.convolutions import convolved
-from gpu_lol_action.analysis.networks.forms import gated, numel_of, shrunk
+from gpu_lol_action.analysis.networks.forms import gated, numel_of, pooled_side, shrunk
 from gpu_lol_action.analysis.networks.machine import Machine
 from gpu_lol_action.analysis.networks.shapes import rearranged
 from gpu_lol_action.analysis.networks.sizes import side_of
@@ -193,11 +193,14 @@ def _pooled(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
             return Tensor(tensor.numel)
         new = (shape[0], shape[-1]) if layer.is_last else (shape[0], shape[1], *(side,) * rank)
         return Tensor(numel_of(new), new)
-    step = number(layer, 1, "stride", "strides") or number(layer, 0, "kernel_size", "pool_size", default=2.0) or 2.0
+    window = number(layer, 0, "kernel_size", "pool_size", default=None if layer.places else 2.0)
+    step = number(layer, 1, "stride", "strides") or window or 2.0
+    pad = number(layer, 2, "padding", default=0.0)
     if layer.is_last and shape is not None:
-        new = (shape[0], *(max(1.0, side // step) for side in shape[1:-1]), shape[-1])
+        pad = None if str(layer.named.get("padding", "")).lower() == "same" else 0.0
+        new = (shape[0], *(pooled_side(side, step, window, pad) for side in shape[1:-1]), shape[-1])
         return machine.kept.keep(Tensor(numel_of(new), new), 2.0)
-    return machine.kept.keep(shrunk(tensor, step, rank), 3.0 if "Max" in layer.kind else 1.0)
+    return machine.kept.keep(shrunk(tensor, step, rank, window, pad), 3.0 if "Max" in layer.kind else 1.0)
 
 
 def _enlarged(tensor: Tensor, factor: float, *, is_last: bool) -> Tensor:

@@ -22,6 +22,8 @@ MOST_ROOTS, MOST_MEASURED = 64, 12
 """Networks of one run that are looked at, and how many of those that stand in no other are run once."""
 MOST_KEPT = 16e9
 """Numbers that one sample may keep: 64 GB at 32 bit."""
+MOST_OF_A_LAYER = 2e9
+"""Weights of a dense layer: of published models Nemotron-4 340B has the widest, 18,432 x 73,728. Of more, a picture was not shrunk before it."""
 MOST_PARAMETERS = 40e9
 """Weights of a network that nobody writes down without a name that says its size: numbers were misread."""
 MOST_UNREACHED = 0.4
@@ -113,7 +115,8 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     is_part = not machine.infers and (not kept.saved or reached < MOST_UNREACHED * layered)
     if machine.infers and kept.saved > MOST_KEPT:
         kept.saved = kept.at_work = 0.0  # it was not followed, but what it weighs was, and is most of what is needed
-    if kept.saved > MOST_KEPT or is_part:
+    largest = max((part.parameters or 0.0 for part in layers if part.kind in DENSE), default=0.0)
+    if kept.saved > MOST_KEPT or is_part or largest > MOST_OF_A_LAYER:
         unknown += sized or 1  # what goes in was not understood (no card holds one sample of it), or where it goes
     per = LENGTH if kept.is_sequence else 1
     name = root.network.home.node.name if isinstance(root.network, Instance) and root.network.home else A_ROW

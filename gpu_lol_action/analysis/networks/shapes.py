@@ -25,11 +25,7 @@ def reshaped(name: str, shape: Shape, numel: float, places: Sequence[Any]) -> Sh
     # TensorFlow and NumPy are told the order of all sides (`tf.transpose(x, [0, 2, 1, 3])`), PyTorch swaps two by that name.
     is_listed = any(isinstance(place, list) for place in places) or len(whole) > 2
     is_order = name == "permute" or (name == "transpose" and is_listed)
-    if (
-        is_order
-        and len(flat) == len(shape)
-        and all(isinstance(p, int) and -len(shape) <= p < len(shape) for p in flat)
-    ):
+    if is_order and len(flat) == len(shape) and all(isinstance(p, int) and -len(shape) <= p < len(shape) for p in flat):
         return tuple(shape[place] for place in flat)
     if (
         name in {"transpose", "swapaxes"}

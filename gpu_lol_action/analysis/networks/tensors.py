@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.networks.arguments import first_number
 from gpu_lol_action.analysis.networks.convolutions import FUNCTIONS as CONVOLUTIONS
 from gpu_lol_action.analysis.networks.convolutions import of_function
 from gpu_lol_action.analysis.networks.forms import (
@@ -224,7 +225,10 @@ def _pooled(machine: Machine, name: str, first: Tensor, places: Sequence[Value],
         or named.get("kernel_size")
         or (places[1] if len(places) > 1 else 2)
     )
-    return machine.kept.keep(shrunk(first, step if isinstance(step, (int, float)) and step else 2, rank), 3.0)
+    window = first_number(named.get("kernel_size", places[1] if len(places) > 1 else UNKNOWN))
+    pad = first_number(named.get("padding", places[3] if len(places) > 3 else 0))
+    step = step if isinstance(step, (int, float)) and step else 2
+    return machine.kept.keep(shrunk(first, step, rank, window, pad if pad is not None else 0.0), 3.0)
 
 
 def _reduced(name: str, first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Value:

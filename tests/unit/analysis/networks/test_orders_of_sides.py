@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import detect_all
+from gpu_lol_action.analysis.networks.forms import pooled_side
 from gpu_lol_action.analysis.networks.shapes import reshaped
+from gpu_lol_action.domain.finding import Confidence
 from tests.unit.analysis.conftest import Build
 
 SHAPE = (2.0, 3.0, 49.0, 32.0)
@@ -45,3 +47,46 @@ def test_attention_of_tensorflow_has_the_weights_of_its_layers(checkout: Build) 
     found = {finding.field: finding.value for finding in detect_all(checkout({"train.py": ATTENTION}))}
     embedding, attention = 4 * 4 * 3 * 96 + 96, 96 * 288 + 288 + 96 * 96 + 96
     assert found["media.own_parameters"] == str(embedding + 4 * attention)
+
+
+POOLED = (
+    "import tensorflow as tf\nfrom tensorflow.keras import Model, layers\nclass Net(Model):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.conv = layers.Conv2D(8, 4, strides=4)\n        self.pool = layers.{}\n        self.head = layers.Dense(10)\n"
+    "    def call(self, x):\n        return self.head(layers.Flatten()(self.pool(self.conv(x))))\n"
+    "model = Net()\nmodel.build((1, 224, 224, 3))\nmodel.compile('adam', 'mse')\nmodel.fit(data)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("pool", "side"),
+    [
+        ("AvgPool2D(pool_size=56, strides=1)", 1),
+        ("AvgPool2D(pool_size=7, strides=1)", 50),
+        ("MaxPool2D(pool_size=3, strides=2)", 27),
+        ("MaxPool2D(pool_size=3, strides=2, padding='same')", 28),
+        ("MaxPool2D()", 28),
+    ],
+)
+def test_a_pool_leaves_as_many_windows_as_fit(checkout: Build, pool: str, side: int) -> None:
+    found = {finding.field: finding.value for finding in detect_all(checkout({"train.py": POOLED.format(pool)}))}
+    assert int(found["media.own_parameters"]) == 4 * 4 * 3 * 8 + 8 + side * side * 8 * 10 + 10
+
+
+@pytest.mark.parametrize(
+    ("side", "step", "window", "pad", "expected"),
+    [(112, 2, 3, 1, 56), (55, 2, 3, 0, 27), (20, 1, 5, 2, 20), (7, 1, 7, 0, 1), (14, 2, 2, 0, 7), (3, 2, 5, 0, 1), (7, 2, None, 0, 3), (7, 2, 3, None, 4)],
+)  # fmt: skip
+def test_sides_after_a_pool(side: float, step: float, window: float | None, pad: float | None, expected: float) -> None:
+    assert pooled_side(side, step, window, pad) == expected
+
+
+def test_a_picture_that_was_not_shrunk_before_a_dense_layer_makes_no_network_of_billions(checkout: Build) -> None:
+    program = (
+        POOLED.format("Activation('relu')")
+        .replace("Conv2D(8, 4, strides=4)", "Conv2D(512, 1)")
+        .replace("Dense(10)", "Dense(1024)")
+    )
+    found = [
+        finding for finding in detect_all(checkout({"train.py": program})) if finding.field == "media.own_parameters"
+    ]
+    assert [finding.confidence for finding in found] == [Confidence.LOW]
