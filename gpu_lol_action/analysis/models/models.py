@@ -29,6 +29,7 @@ from gpu_lol_action.analysis.models.model_loads import (
     referred_models,
 )
 from gpu_lol_action.analysis.models.model_shapes import shape_of_config, shape_of_run
+from gpu_lol_action.analysis.models.served_models import served_words, told_as_variable
 from gpu_lol_action.analysis.networks.sources import runs_without_gradients
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.main_guards import started_alone
@@ -63,11 +64,6 @@ _ENCODERS = regex(r"text[_-]?encoders?(?:$|[-_/])", re.IGNORECASE)
 # A network's name, not a path, a variable or a place to fill in.
 _OWN_NAME = regex(r"[A-Za-z][\w.-]{1,40}(?<!\.json)(?<!\.bin)(?<!\.pt)(?<!\.pth)(?<!\.ckpt)")
 _SIZED_FOLDER = regex(r"[A-Za-z](?:[\w.]{0,30}-){1,6}\d{1,3}(?:\.\d{1,2})?B(?:-[\w.]{1,30}){0,4}")
-_SERVED = regex(r"vllm serve|sglang|text-generation-launcher")
-_MODEL_VARIABLE = regex(
-    r"\b(?:HF_)?MODEL(?:_ID|_NAME)?[\"']?\s{0,3}[=:]\s{0,3}[\"']?([A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95})"
-)
-MAX_SERVICE = 64 * 1024  # characters of a file that describes one
 # `<model>`, `path`, `/path/to/model`: the reader's copy of what the program starts with, or of something like it.
 _TO_FILL_IN = regex(r"(?i)[\"']?(?:<[^<>]{1,80}>|(?:model[_-])?path|/?path[/_-]to[/_-][\w./-]{1,80})[\"']?")
 
@@ -124,35 +120,17 @@ def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that the run's own options and configuration name."""
     if run is None:
         return
-    for word in _served(run):
+    for word in served_words(run):
         # A folder of the reader's own, named for what lies in it (`vllm serve Kimi-Dev-72B`).
         if (name := model_name(word) or (f"./{word}" if _SIZED_FOLDER.fullmatch(word) else None)) is not None:
             yield Finding("model.id", name, f"`{run.shown}` serves it", Confidence.HIGH, run.evidence)
-    yield from _beside_served(run)
+    yield from told_as_variable(run)
     scope = scope_of(checkout, run)
     yield from referred_models(checkout, run, scope)
     yield from _settings(scope.tiers[:2])
     for word in _handed(run):
         if HUB_ID.fullmatch(word) and checkout.find(word) is None and (name := model_name(word)) is not None:
             yield Finding("model.id", name, f"`{run.shown}` is handed it", Confidence.HIGH, run.evidence)
-
-
-def _served(run: Run | None) -> tuple[str, ...]:
-    """Return the words among which a server is told its model (``vllm serve a/b``)."""
-    command = run.command if run is not None else None
-    return command.words[1:3] if command is not None and _SERVED.match(command.target) is not None else ()
-
-
-def _beside_served(run: Run) -> Iterator[Finding]:
-    """Yield the models that the file of a server's command gives it as variables, as Text Generation Inference takes them (``MODEL_ID=a/b``)."""
-    command = run.command
-    if command is None or _SERVED.match(command.target) is None or command.source.form is not Form.YAML:
-        return
-    for found in _MODEL_VARIABLE.finditer(command.source.text[:MAX_SERVICE]):
-        if (name := model_name(found[1])) is not None:
-            where = Evidence(command.source.path, command.source.text.count("\n", 0, found.start(1)) + 1)
-            yield Finding("model.id", name, f"`{run.shown}` is given it as a variable", Confidence.HIGH, where)
-            return
 
 
 def _handed(run: Run) -> Iterator[str]:
@@ -240,7 +218,7 @@ def _unsized(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield ids of the Hub that the run names and whose size nothing here tells: a look-up may."""
     if run is None:
         return
-    for name in _served(run):
+    for name in served_words(run):
         if HUB_ID.fullmatch(name) and model_name(name) is None and checkout.find_named(name) is None:
             why = f"`{name}` is served, whose size is not known"
             yield Finding("model.unsized_id", name, why, Confidence.MEDIUM, run.evidence)

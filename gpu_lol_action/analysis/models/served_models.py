@@ -1,0 +1,35 @@
+"""Where a server is told its model: in the words behind its name, or as a variable of the file that describes the service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpu_lol_action.analysis.formats.paths import Form
+from gpu_lol_action.analysis.models.model_loads import model_name
+from gpu_lol_action.analysis.runs.entry_points import Run
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
+
+_SERVED = regex(r"vllm serve|sglang|text-generation-launcher")
+_MODEL_VARIABLE = regex(
+    r"\b(?:HF_)?MODEL(?:_ID|_NAME)?[\"']?\s{0,3}[=:]\s{0,3}[\"']?([A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95})"
+)
+MAX_SERVICE = 64 * 1024  # characters of a file that describes one
+
+
+def served_words(run: Run | None) -> tuple[str, ...]:
+    """Return the words among which a server is told its model (``vllm serve a/b``)."""
+    command = run.command if run is not None else None
+    return command.words[1:3] if command is not None and _SERVED.match(command.target) is not None else ()
+
+
+def told_as_variable(run: Run) -> Iterator[Finding]:
+    """Yield the models that the file of a server's command gives it as variables, as Text Generation Inference takes them (``MODEL_ID=a/b``)."""
+    command = run.command
+    if command is None or _SERVED.match(command.target) is None or command.source.form is not Form.YAML:
+        return
+    for found in _MODEL_VARIABLE.finditer(command.source.text[:MAX_SERVICE]):
+        if (name := model_name(found[1])) is not None:
+            where = Evidence(command.source.path, command.source.text.count("\n", 0, found.start(1)) + 1)
+            yield Finding("model.id", name, f"`{run.shown}` is given it as a variable", Confidence.HIGH, where)
+            return
