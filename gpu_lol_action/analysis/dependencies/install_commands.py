@@ -35,7 +35,7 @@ from gpu_lol_action.domain.records import record
 MAX_COMMANDS = 200
 LEAST_OF_A_MENU = 3
 _PIP = regex(
-    r"(?:pip3?(?:\.\d+)?(?:\s+--?[a-z][\w-]*(?:=\S+)?)*\s+install|mim\s+install|uv\s+(?:pip\s+install|add)|poetry\s+add|pdm\s+add)\s+(.+)"
+    r"(?:pip3?(?:\.\d+)?(?:\s+--?[a-z][\w-]*(?:=\S+)?)*\s+install|mim\s+install|uv\s+(?:pip\s+install|add)|pipenv\s+install|(?:poetry|pdm|rye)\s+add)\s+(.+)"
 )
 # The project at hand, by the program that pip runs for it.
 _SETUP = regex(
@@ -43,7 +43,7 @@ _SETUP = regex(
 )
 # Tools that install the project at hand, with the extras and groups that they are told.
 _SYNC = regex(r"(?:poetry\s+install|uv\s+sync|pdm\s+(?:install|sync))((?:\s+[^\s#]{1,200}){1,40})")
-_CONDA = regex(r"(?:conda|mamba|micromamba)\s+(install|create)\s+(.+)")
+_CONDA = regex(r"(?:(?:conda|mamba|micromamba)\s+(?:install|create)|pixi\s+add(?!.{0,80}--pypi))\s+(.+)")
 # A `;` also stands before the marker of a requirement, and within quotes: one ends a command only where another begins.
 _PARTS = regex(r"&&|\|\||\s\|\s|;(?=\s*(?:(?:pip3?|python[\d.]*|conda|uv|mamba|cd|git|apt|apt-get|then|fi|do|done|else|sudo|exec|if|export|source|echo|"
                r"mkdir|pushd|popd|rm|cp|mv|ln|curl|wget|tar|unzip|chmod|sed|cat|touch|ls|bash|sh|make|cmake|set|unset|eval|for|while|"
@@ -132,7 +132,7 @@ def _without_menus(commands: list[InstallCommand]) -> list[InstallCommand]:
 
 
 def _command(text: str, where: Evidence, heading: str, block: int) -> InstallCommand | None:
-    text = command_of(text)
+    text = command_of(text).rstrip().removesuffix(";")
     pip = _PIP.match(text)
     if pip is not None:
         declared, options = _pip_words(pip[1], where)
@@ -147,7 +147,7 @@ def _command(text: str, where: Evidence, heading: str, block: int) -> InstallCom
     conda = _CONDA.match(text)
     if conda is None:
         return None
-    return _conda_command(conda[2], where, heading, block)
+    return _conda_command(conda[1], where, heading, block)
 
 
 def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
