@@ -8,6 +8,10 @@ from gpu_lol_action.analysis.formats.texts import is_fence
 from gpu_lol_action.domain.patterns import regex
 
 _HEADING = regex(r"\s{0,3}(?:(?:[-*+]\s{1,3})?(#{1,6})\s+(.{1,200})|<summary>\s*(\S[^<]{0,200}))")
+# A question on a line of its own, as pages of answers have them.
+_QUESTION = regex(
+    r"\s{0,3}(?:[-*+]\s{1,3}|\d{1,2}[.)]\s{1,3})?(?:\*\*|__)(?:Q\d{0,2}\s?[:.)]\s{0,3})?([^*_]{3,160}\?)(?:\*\*|__)\s{0,4}"
+)
 
 _LABEL = regex(r"\s{0,3}[*_]{0,2}((?:\w[\w/&-]{0,30} ){0,5}\w[\w/&-]{0,30})[*_]{0,2}\s?[:\uff1a][*_]{0,2}")
 _ITEM = regex(r"\s*(?:[-*+•]|\d{1,2}[.)])\s|\s{4}")
@@ -22,6 +26,8 @@ def headings_of(lines: Sequence[str]) -> list[str]:
             is_code = not is_code
         elif not is_code and (match := _HEADING.match(line)):
             heading = match[2] or match[3]
+        elif not is_code and line.rstrip().endswith(("**", "__")) and (match := _QUESTION.fullmatch(line)):
+            heading = match[1]
         found.append(heading)
     return found
 

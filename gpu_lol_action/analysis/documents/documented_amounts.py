@@ -95,6 +95,8 @@ _OF_ALL_CARDS = regex(
 )
 _ON_CARDS = regex(r"\bGPUs?\b|VRAM|\bvideo\b|\bHBM\b|\bcards?\b|显存|显卡|[ABH]\d{2,3}\b", re.IGNORECASE)
 _MEBIBYTES = regex(r"(?<![\w.,])(\d{1,3},\d{3}|\d{4,6})\s?(?:MiB|MB|M)(?![\w.])")
+_OF_SMI = regex(r"\|\s{1,8}(\d{1,6})MiB\s{0,3}/\s{0,3}\d{4,6}MiB\s{1,3}\|")
+IDLE_GIB = 2.0  # a desktop and its pages take as much
 ONE_CARD = 80
 # As every amount begins, whichever expression reads it: most sentences hold none, and are asked no more.
 _MAY_SAY = regex(r"\d[\s-]?G", re.IGNORECASE)
@@ -190,6 +192,13 @@ def asks_for_memory(label: str) -> bool:
 def in_gib(line: str) -> str:
     """Return a line with amounts as nvidia-smi prints them (``48346MiB``) in GiB."""
     return _MEBIBYTES.sub(lambda found: f"{int(found[1].replace(',', '')) / 1024:.1f} GiB", line)
+
+
+def in_use(line: str) -> float | None:
+    """Return the GiB in use that a line of nvidia-smi's table shows (``20480MiB / 24576MiB``); None without one, and of a card that idles."""
+    found = _OF_SMI.search(line)
+    used = int(found[1]) / 1024 if found is not None else 0.0
+    return used if used >= IDLE_GIB else None
 
 
 def _is_of_a_name(before: str) -> bool:

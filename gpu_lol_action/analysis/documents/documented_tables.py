@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.formats.html_tables import html_rows
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-_MEMORY_HEADER = regex(r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmemory\b|peak mem|\bmem\.?\s?\(G|显存", re.IGNORECASE)
+_MEMORY_HEADER = regex(r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmemory\b|peak mem|\bmem\.?\s?\([GM]|显存", re.IGNORECASE)
 _OTHER_HEADER = regex(
     r"\bCPU\b|\bdisk\b|\bsize\b|download|speed|time|token|\bRAM\b(?<!GPU RAM)|sav(?:ed|ing)|\bG?(?:FLOP|MAC)s?\b|param|activations\b",
     re.IGNORECASE,

@@ -207,6 +207,8 @@ def _holding_the_weights(
     is_said = precision is not None and precision.confidence is Confidence.HIGH and question.weight_bits == 16
     if question.method.trains or not is_said or _is_offloaded(question) or question.model.source == "shape":
         return said
+    if is_assumed(findings, question.model):
+        return said  # what only stands for a family disproves no document
     return tuple(each for each in said if each.is_card or each.memory_gib >= _weights_gib(breakdown))
 
 

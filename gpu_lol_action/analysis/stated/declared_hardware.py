@@ -53,6 +53,7 @@ _PART = regex(r"([A-Za-z]+\d+)[-_](\d{2})GB", re.IGNORECASE)  # `H100_40GB`: hal
 LARGEST_PART = 0.6
 _SWITCH = regex(r"if\s+\w{1,20}\.(\w{1,60})\s*:")
 LINES_TO_CONDITION = 4
+_DOCSTRING = regex(r"(?:\ufeff|#[^\n]{0,400}\n|\s){0,60}[rRuU]?(\"\"\"|\'\'\')((?:(?!\1)[\s\S]){0,6000})\1")
 # "# 18GiB * 2", "# 2 x 24 GB", "# 4 * 42GiB, 3.05s/it": a remark that is nothing else but, at most, how fast it was.
 _AMOUNT, _SPEED = r"~?(\d{1,3}(?:\.\d{1,2})?)\s?Gi?B?", r"\d[\d.]{0,6}\s?(?:s/it|hours?|min(?:ute)?s?|h|m|s)\b"
 # "with padding_free: 4 * 47GiB": not what it is without, nor what else has a size.
@@ -130,7 +131,7 @@ def hosted_wish(checkout: Checkout, run: Run) -> Wish | None:
 @remembered
 def _of_file(source: Source) -> tuple[Finding, ...]:
     """Return what one file says: orders, else remarks, by line."""
-    found: list[Finding] = []
+    found: list[Finding] = list(_of_docstring(source))
     for number, line in enumerate(source.text.split("\n")[:MAX_LINES], 1):
         is_prose = source.form is Form.NOTEBOOK and line.startswith(PROSE)
         if not is_prose and not may_name(line):
@@ -145,6 +146,20 @@ def _of_file(source: Source) -> tuple[Finding, ...]:
             alone = _ALONE.fullmatch(line.rstrip()) if is_script and line.startswith("#") else None
             found.extend(_alone(alone[1], where) if alone else list(_ordered(line, where)) or _remarked(line, where))
     return tuple(found)
+
+
+def _of_docstring(source: Source) -> Iterator[Finding]:
+    """Yield the memory that the words at the head of a program speak of: they are remarks on it."""
+    head = _DOCSTRING.match(source.text) if source.form is Form.PYTHON and source.mentions("GB") else None
+    if head is None:
+        return
+    first = source.text.count("\n", 0, head.start(2)) + 1
+    for number, line in enumerate(head[2].split("\n"), first):
+        for amount in memory_phrases(line[:MAX_LINE_CHARACTERS]):
+            why = f"the head of the program speaks of {amount.size_gb:g} GB of GPU memory"
+            yield Finding(
+                "documented.memory_gb", f"{amount.size_gb:g}", why, Confidence.LOW, Evidence(source.path, number)
+            )
 
 
 def _files(checkout: Checkout, run: Run) -> tuple[Source, ...]:

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from gpu_lol_action.analysis.documents.document_layout import code_blocks, headings_of, labels_of
-from gpu_lol_action.analysis.documents.documented_amounts import asks_for_memory, in_gib, memory_phrases, tells_a_saving
+from gpu_lol_action.analysis.documents.documented_amounts import (
+    asks_for_memory,
+    in_gib,
+    in_use,
+    memory_phrases,
+    tells_a_saving,
+)
 from gpu_lol_action.analysis.documents.documented_cells import field_of, tabled
 from gpu_lol_action.analysis.documents.documented_phrases import (
     card_phrases,
@@ -104,6 +110,10 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
     coded = {number for block in code for number in block}
     for numbers in paragraphs(lines):
         number, line = numbers.start, lines[numbers.start - 1]
+        if "MiB" in line and (used := in_use(line)) is not None:
+            why = f"what nvidia-smi printed shows {used:.1f} GB in use"
+            field = field_of("memory_gb", purpose(headings[number - 1]))
+            found.append(Finding(field, f"{used:.1f}", why, Confidence.MEDIUM, Evidence(source.path, number)))
         if "|" in line[:3] or len(line) >= MAX_LINE_CHARACTERS:
             continue
         whole = line if len(numbers) == 1 else " ".join(lines[index - 1].strip() for index in numbers)

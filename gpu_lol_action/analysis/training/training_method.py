@@ -104,7 +104,7 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return the finding that adapters are trained; a switch that is off wins over code that could."""
     switch = look_up(scope, _ADAPTERS)
     if switch is not None and switch.text.strip().lower() in {"false", "0", "no"}:
-        return _other_adapters(checkout, run)
+        return _other_adapters(checkout, run) or frozen_by_switch(run, scope)
     kind = look_up(
         scope, ("adapter", "finetuning_type", "train_type", "training_type", "tuning_type", "tuner_type", "peft_type")
     )

@@ -23,7 +23,10 @@ _CHECKPOINTING_PROGRAMS = ("swift/cli/", "swift.cli.")  # what these tools start
 
 # A class, a score or a vector for each sample instead of a word of the vocabulary for each token: Transformers' classes for
 # it, and what ms-swift, LLaMA-Factory and axolotl call such a training.
-_SMALL_HEAD = regex(r"\w*For(?:Sequence|Token)Classification|\w*ForQuestionAnswering|\w*ForMultipleChoice")
+_SMALL_HEAD = regex(
+    r"\w*For(?:Sequence|Token)Classification|\w*ForQuestionAnswering|\w*ForMultipleChoice"
+    r"|(?:GPT2|GPTNeoX?|GPTJ|Llama|Mistral|Mixtral|Qwen[23]|Gemma[23]?|Phi3?|OPT|Bloom|Falcon|T5Encoder)Model"  # the layers alone
+)
 _WORDS_HEAD = regex(
     r"\w*For(?:CausalLM|Seq2SeqLM|ConditionalGeneration|MaskedLM|Vision2Seq|ImageTextToText)\w*|\w*LMHead\w*"
 )
