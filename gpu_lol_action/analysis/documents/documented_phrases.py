@@ -152,6 +152,9 @@ def may_name(line: str) -> bool:
     return _MAY_NAME.search(line) is not None
 
 
+# Who writes of water or of a version writes so, too.
+_LIKE_OTHER_THINGS = frozenset({"H20", "L20"})
+_OF_CARDS = regex(r"\bGPUs?\b|NVIDIA|\bcards?\b|\bVRAM\b|[显张]卡|\bCUDA\b", re.IGNORECASE)
 _DGX = regex(r"\b[DH]GX[\s-](?:A100|H[12]00|B200)\b")
 CARDS_OF_A_DGX = 8  # NVIDIA's data sheets; the station has four, and another name
 _TWICE = regex(r"\b(?:one|two|four|eight|sixteen)\s\((\d{1,2})\)(?=\s)", re.IGNORECASE)  # "eight (8) A100 GPUs"
@@ -195,6 +198,8 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
     card = find_card(bare[2], size) if bare else None
     if (smallest := _least_tested(line)) is not None:
         card, size = smallest
+    if card in _LIKE_OTHER_THINGS and not size and _OF_CARDS.search(line) is None:
+        card = None
     if card is not None:
         count = CARDS_OF_A_DGX if _DGX.search(line) is not None else None
         yield CardPhrase(card, count, bool(size), is_run, is_demanded, is_had)

@@ -116,6 +116,11 @@ def test_a_card_behind_a_label_or_a_verb_far_away_was_used(line: str, card: str,
     assert phrase.is_had
 
 
+def test_water_is_no_card() -> None:
+    assert list(card_phrases("We train a potential for H20 and CO2.")) == []
+    assert [phrase.card for phrase in card_phrases("We train it on an NVIDIA H20.")] == ["H20"]
+
+
 def test_a_card_in_a_question_or_a_list_of_others_was_not() -> None:
     assert [phrase.is_had for phrase in card_phrases("Which is faster, an RTX 3090 or an A100?")] == [False]
     assert [phrase.is_had for phrase in card_phrases("支持A100和H100")] == [False]
