@@ -17,9 +17,9 @@ OLDER_CARDS_GB: Mapping[str, int] = {
     "GTX-TITAN-X": 12, "TITAN-X": 12, "TITAN-Xp": 12, "TITAN-V": 12, "TITAN-RTX": 24, "TITAN-Black": 6,
     "RTX2060": 6, "RTX2070": 8, "RTX2070SUPER": 8, "RTX2080": 8, "RTX2080SUPER": 8, "RTX3050": 8, "RTX3060Ti": 8, "RTX3070Ti": 8,
     "K20": 5, "K40": 12, "M40": 12, "M60": 8, "P5000": 16, "P6000": 24, "GV100": 32, "RTX4000": 8, "RTX5000": 16,
-    "H20": 96, "L20": 48, "RTX4090D": 24, "RTX5090D": 32, "RTXA5500": 24, "RTX5060Ti": 16, "RTX5070Ti": 16,
+    "H20": 96, "L20": 48, "RTX4090D": 24, "RTX5090D": 32, "RTXA5500": 24, "RTX5060Ti": 8, "RTX5070Ti": 16,
 }  # fmt: skip
-"""GB per GPU, by name; the M40 was sold with 24 GB too, the RTX 5060 Ti with 8: what is named is meant. Besides older ones, those that few clouds have."""
+"""GB per GPU, by name; the M40 was sold with 24 GB too, the RTX 5060 Ti with 16, the least is meant. Besides older ones, those that few clouds have."""
 
 
 def find_named_card(text: str) -> str | None:

@@ -35,7 +35,7 @@ from gpu_lol_action.domain.records import record
 MAX_COMMANDS = 200
 LEAST_OF_A_MENU = 3
 _PIP = regex(
-    r"(?:pip3?(?:\.\d+)?(?:\s+--?[a-z][\w-]*(?:=\S+)?)*\s+install|mim\s+install|uv\s+(?:pip\s+install|add)|pipenv\s+install|(?:poetry|pdm|rye)\s+add)\s+(.+)"
+    r"(?:pip3?(?:\.\d+)?(?:\s+--?[a-z][\w-]*(?:=\S+)?)*\s+install|mim\s+install|uv\s+(?:pip\s+install|add)|pipenv\s+install|(?:poetry|pdm|rye)\s+add|pixi\s+add\s+--pypi)\s+(.+)"
 )
 # The project at hand, by the program that pip runs for it.
 _SETUP = regex(
@@ -43,7 +43,7 @@ _SETUP = regex(
 )
 # Tools that install the project at hand, with the extras and groups that they are told.
 _SYNC = regex(r"(?:poetry\s+install|uv\s+sync|pdm\s+(?:install|sync))((?:\s+[^\s#]{1,200}){1,40})")
-_CONDA = regex(r"(?:(?:conda|mamba|micromamba)\s+(?:install|create)|pixi\s+add(?!.{0,80}--pypi))\s+(.+)")
+_CONDA = regex(r"(?:(?:conda|mamba|micromamba)\s+(?:install|create)|pixi\s+add(?!\s+--pypi))\s+(.+)")
 # A `;` also stands before the marker of a requirement, and within quotes: one ends a command only where another begins.
 _PARTS = regex(r"&&|\|\||\s\|\s|;(?=\s*(?:(?:pip3?|python[\d.]*|conda|uv|mamba|cd|git|apt|apt-get|then|fi|do|done|else|sudo|exec|if|export|source|echo|"
                r"mkdir|pushd|popd|rm|cp|mv|ln|curl|wget|tar|unzip|chmod|sed|cat|touch|ls|bash|sh|make|cmake|set|unset|eval|for|while|"

@@ -70,10 +70,10 @@ _HAD = regex(
     re.IGNORECASE,
 )
 _TESTED = regex(r"\btested\b[^.;]{0,40}\b(?:GPUs?|cards?|on|with)\b", re.IGNORECASE)
-# "- GPU: RTX 3090", "Hardware: 1 x A100 80GB", "| GPU | RTX 3090 |": what the label is of needs no verb.
+# "- GPU: RTX 3090", "Hardware: 1 x A100 80GB": what the label is of needs no verb.
 _LABELLED = regex(
-    r"[\s*•+>|-]{0,8}(?:(?:our|my|the|training|test(?:ing)?)\s)?(?:GPUs?|graphics?\scards?|hardware|machine|device|accelerator|environment|硬件|显卡|环境)"
-    r"(?:\s(?:used|model|type|environment|set-?up))?\*{0,2}\s{0,2}[:\uff1a|]",
+    r"[\s*•+>-]{0,8}(?:(?:our|my|the|training|test(?:ing)?)\s)?(?:GPUs?|graphics?\scards?|hardware|machine|device|accelerator|environment|硬件|显卡|环境)"
+    r"(?:\s(?:used|model|type|environment|set-?up))?\*{0,2}\s{0,2}[:\uff1a]",
     re.IGNORECASE,
 )
 CHARACTERS_BEFORE = 200

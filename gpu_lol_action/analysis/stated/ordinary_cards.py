@@ -51,9 +51,7 @@ def ordinary(
         return Agreement(ORDINARY_GIB, why, silent.evidence, silent)
     over = OVER_COMMON_WHOLE if question.method.trains_everything else OVER_COMMON
     is_little_over = required > COMMON_GIB and breakdown.expected_gib <= COMMON_GIB * over
-    # What a denoiser keeps of the few samples that fit is the least sure of all terms.
-    is_misread = question.model.kind.startswith("diffusion") and question.batch_size <= FEW_SAMPLES
-    is_little_over = is_little_over or (is_misread and breakdown.expected_gib > COMMON_GIB)
+    is_little_over = is_little_over or _keeps_too_much(breakdown, question)
     if not is_little_over or any(each.memory_gib > COMMON_GIB + 1 for each in said):
         return None
     named = "nothing names a card of more than 80 GB"
@@ -63,6 +61,14 @@ def ordinary(
     said_so = room if breakdown.expected_gib <= COMMON_GIB * over else "which no card held for its authors"
     why = f"{required:.3g} GiB computed, {said_so}, and {named}"
     return Agreement(COMMON_GIB, why, where, common)
+
+
+def _keeps_too_much(breakdown: MemoryBreakdown, question: VramQuestion) -> bool:
+    """Whether all but what a denoiser keeps of its few samples, the least sure of all terms, fits on the common card, and that alone does not."""
+    if not question.model.kind.startswith("diffusion") or question.batch_size > FEW_SAMPLES:
+        return False
+    kept = sum(term.gib for term in breakdown.terms if term.name == "activations")
+    return breakdown.expected_gib - kept < COMMON_GIB < breakdown.expected_gib
 
 
 def stands_for_silence(breakdown: MemoryBreakdown) -> bool:

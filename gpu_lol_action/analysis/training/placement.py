@@ -154,8 +154,8 @@ def _one_at_a_time(asked: VramQuestion, stated: int | None, chosen: Placed) -> P
     question, count = _placed(replace(asked, batch_size=1), stated)
     if asked.batch_size == 1 or not _is_on_any_card(question) or count >= chosen[1] > 1:
         return chosen
-    words = "one sample at a time is assumed against what was read: no card holds the run otherwise"
-    return question, count, (words,)
+    otherwise = "more cards would be needed" if _is_on_any_card(chosen[0]) else "no card holds the run otherwise"
+    return question, count, (f"one sample at a time is assumed against what was read: {otherwise}",)
 
 
 def _with_batch_of_adapters(chosen: Placed) -> Placed:

@@ -16,7 +16,7 @@ from gpu_lol_action.analysis.stated.reconcile import Statement
 from gpu_lol_action.cli import main
 from gpu_lol_action.domain.card_sizes import ORDINARY_GIB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.vram import Method, VramQuestion
 from tests.support.networks import PICTURES
@@ -150,12 +150,18 @@ def test_a_comment_shows_that_card_first_and_the_sum_beside_it(
 
 
 @pytest.mark.parametrize(
-    ("kind", "batch", "gib"), [("diffusion-video", 1, COMMON_GIB), ("diffusion-video", 8, None), ("llm", 1, None)]
+    ("kind", "batch", "kept", "gib"),
+    [
+        ("diffusion-video", 1, 190.0, COMMON_GIB),
+        ("diffusion-video", 1, 20.0, None),  # its states alone take 175
+        ("diffusion-video", 8, 190.0, None),
+        ("llm", 1, 190.0, None),
+    ],
 )
 def test_a_denoiser_s_few_samples_that_no_card_would_hold_were_held_by_one(
-    kind: str, batch: int, gib: int | None
+    kind: str, batch: int, kept: float, gib: int | None
 ) -> None:
-    breakdown = MemoryBreakdown((), 128.0, 195.0, 313.0, 255.0, "full")
+    breakdown = MemoryBreakdown((MemoryTerm("activations", kept, ""),), 128.0, 195.0, 313.0, 255.0, "full")
     question = VramQuestion(ModelFacts("denoiser", kind, 1.5), Method.FULL, batch_size=batch)
     agreed = ordinary(breakdown, question, (), Confidence.MEDIUM, ())
     assert (agreed.required_gib if agreed is not None else None) == gib
