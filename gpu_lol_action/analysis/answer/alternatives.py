@@ -10,7 +10,7 @@ from gpu_lol_action.analysis.documents.silent_documents import SILENCE
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.formats.surest import best
-from gpu_lol_action.analysis.memory.memory_need import MemoryNeed
+from gpu_lol_action.analysis.memory.machine_need import MemoryNeed
 from gpu_lol_action.analysis.training.placement import need_of
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown

@@ -17,7 +17,8 @@ from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.gpu_counts import machines_for_rent, whole_copies
 from gpu_lol_action.analysis.media import media
 from gpu_lol_action.analysis.memory.least_size import least_gb
-from gpu_lol_action.analysis.memory.memory_need import MemoryNeed, memory_need
+from gpu_lol_action.analysis.memory.machine_need import MemoryNeed
+from gpu_lol_action.analysis.memory.memory_need import memory_need
 from gpu_lol_action.analysis.models import encoder_loads, full_width_loads, model_parallel, models, models_beside
 from gpu_lol_action.analysis.needs import workload
 from gpu_lol_action.analysis.packages import base_image, cpu_packages

@@ -53,11 +53,13 @@ def _memory(analysis: Analysis) -> Confidence:
 
 
 def _count(analysis: Analysis) -> Confidence:
-    """Return how sure the number of cards is: where nothing states one it follows from the memory, and is no surer."""
+    """Return how sure the number of cards is: where nothing states one it is one, mostly rightly, or as many as the memory takes, seldom so."""
     if analysis.proposed.meta.workload_type is WorkloadType.CPU_ONLY:
         return _of(analysis.findings, "workload")
     found = best(analysis.findings, "hardware.gpu_count")
-    return found.confidence if found else min(Confidence.MEDIUM, _memory(analysis))
+    if found is not None:
+        return found.confidence
+    return Confidence.MEDIUM if analysis.proposed.hardware.gpu_count == 1 else Confidence.LOW
 
 
 def _packages(findings: tuple[Finding, ...]) -> Confidence:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # A file that asks for up to so many times what the code needs leaves room on purpose.
 ROOM = 1.5
+_GROUNDS = frozenset({"hardware.vram_required_gb", "model.id", "model.layers"})
 
 
 def file_of(spec_text: str | None) -> SpecFile | None:
@@ -42,9 +43,9 @@ def complete(file: SpecFile, proposed: EnvironmentSpec) -> EnvironmentSpec:
 
 def differences(file: SpecFile, proposed: EnvironmentSpec, findings: tuple[Finding, ...]) -> tuple[SpecDifference, ...]:
     """Return the stated keys on which file and code disagree so much that a run may fail or money is wasted."""
-    # A need that was only assumed is no reason to doubt the file.
-    needs = [f.confidence for f in findings if f.field == "hardware.vram_required_gb"]
-    is_sure = max(needs, default=Confidence.LOW) > Confidence.LOW
+    # A need that was only assumed is no reason to doubt the file; that of a known model is, whatever its sum lacks.
+    grounds = [f.confidence for f in findings if f.field in _GROUNDS]
+    is_sure = max(grounds, default=Confidence.LOW) > Confidence.LOW
     checks: tuple[tuple[str, Callable[[], tuple[str, str] | None]], ...] = (
         ("hardware.vram_required_gb", lambda: _memory(file, proposed) if is_sure else None),
         ("hardware.gpu_type", lambda: _card(file, proposed) if is_sure else None),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.documents.shown_programs import is_shown
 from gpu_lol_action.analysis.formats.paths import Form
-from gpu_lol_action.analysis.memory.memory_need import MemoryNeed
+from gpu_lol_action.analysis.memory.machine_need import MemoryNeed
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.analysis import Profile
 from gpu_lol_action.domain.finding import Finding

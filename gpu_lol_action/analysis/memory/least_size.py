@@ -19,7 +19,7 @@ too many, one cloud alone rents that size, and there 24 GB cost 8 % more (the bu
 from __future__ import annotations
 
 from gpu_lol_action.analysis.media.policies import POLICY_PARAMETERS
-from gpu_lol_action.analysis.memory.memory_need import MemoryNeed
+from gpu_lol_action.analysis.memory.machine_need import MemoryNeed
 from gpu_lol_action.domain.card_sizes import SELDOM_GB, sold_gb
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.known_models import ModelFacts

@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.documents.silent_documents import SILENCE
 from gpu_lol_action.analysis.formats.surest import best
-from gpu_lol_action.analysis.media.open_sizes import DEFAULT_GIB, assumed_size, up_to
+from gpu_lol_action.analysis.media.open_sizes import DEFAULT_GIB, up_to
 from gpu_lol_action.analysis.memory.headroom import fitting, spread_for_family, with_room
+from gpu_lol_action.analysis.memory.machine_need import MemoryNeed
 from gpu_lol_action.analysis.memory.memory_gaps import gaps_of, is_assumed
 from gpu_lol_action.analysis.memory.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.memory.on_cards import is_of_one_card, placed, shared
+from gpu_lol_action.analysis.memory.sureness import sureness
+from gpu_lol_action.analysis.memory.unrecognized import without_model
 from gpu_lol_action.analysis.models.models_beside import with_models_beside
 from gpu_lol_action.analysis.stated.documented_sizes import DOCUMENTED, is_titled
 from gpu_lol_action.analysis.stated.marked_statements import (
     at_the_batch,
     at_the_command,
     large_enough,
-    of_as_many,
     of_one_size,
     on_the_same_count,
 )
 from gpu_lol_action.analysis.stated.ordinary_cards import ordinary
 from gpu_lol_action.analysis.stated.reconcile import (
-    LARGEST_CARD_GIB,
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
     Agreement,
     Statement,
     as_agreed,
-    headline,
     is_amount,
     reconcile,
     statements,
@@ -41,10 +40,8 @@ from gpu_lol_action.analysis.training.placement import ALL_FIELDS, machines_of, 
 from gpu_lol_action.analysis.training.rl_need import with_engine
 from gpu_lol_action.analysis.training.serving import SHARE_FIELD, with_share
 from gpu_lol_action.analysis.training.untold_trainers import as_told
-from gpu_lol_action.domain.card_sizes import ORDINARY_GIB, SELDOM_GB, sold_gb, whole_gib
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
-from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.calibration import workload_of
 from gpu_lol_action.estimation.known_models import ModelFacts
@@ -58,24 +55,6 @@ LEAST_GIB = 2
 
 _TERM_FIELDS = {"weights": "model.id", "gradients": "training.method", "reference model": "training.reference_model", "optimizer": "training.optimizer", "adapters": "training.lora_rank",
                 "activations": "training.sequence_length", "logits": "model.id", "KV cache": "training.sequence_length"}  # fmt: skip
-
-
-@record(frozen=True, slots=True)
-class MemoryNeed:
-    """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized.
-
-    ``question`` is what the memory model was asked, on one card where only its size divides it; ``is_relaxed``: what nothing says was assumed so that it fits a card.
-    """
-
-    required_gib: int
-    gpu_count: int
-    breakdown: MemoryBreakdown | None
-    model: ModelFacts | None
-    finding: Finding
-    not_understood: tuple[str, ...] = ()
-    question: VramQuestion | None = None
-    is_relaxed: bool = False
-    machines: int = 1
 
 
 def memory_need(
@@ -93,7 +72,7 @@ def memory_need(
     if model is None:
         trains = workload is WorkloadType.TRAINING
         said = statements(findings, trains=trains)
-        return _without_model(findings, said if trains else _of_inference(said), stated or 1, trains=trains)
+        return without_model(findings, said if trains else _of_inference(said), stated or 1, trains=trains)
     said_fields = ALL_FIELDS if is_as_said else _said(findings)
     asked, untold = as_told(question_of(findings, workload, model), findings, said_fields)
     asked, stated, bound = shared(asked, stated, findings)
@@ -118,20 +97,15 @@ def memory_need(
     )
     is_rough = _is_rough(findings, question) or bool(bound.gap)
     if is_rough and not _is_of_title(model, findings) and _is_only_a_part(said, breakdown):
-        return _without_model(
+        return without_model(
             findings, said if question.method.trains else _of_whole(said), stated or 1, trains=question.method.trains
         )
-    said = of_one_size(said if is_rough else large_enough(said, _weights_gib(breakdown)))
-    said = at_the_command(
-        at_the_batch(_holding_the_weights(said, findings, breakdown, question), findings),
-        best(findings, "entry_point"),
-    )
+    said = _of_the_run(said, findings, breakdown, question, is_rough=is_rough)
     # What stands for a family is usually not the model whose authors published a figure.
     said = (*on_the_same_count(said, findings, count), *(() if is_guessed else _card_of_model(model, question, where)))
     agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough, is_managed=is_managed)
     if agreed is None and is_guessed:
-        roomy = with_room(breakdown, question)
-        breakdown = replace(roomy, required_gib=need_of(roomy))
+        breakdown = _roomy(breakdown, question)
     agreed = agreed or (ordinary(breakdown, question, findings, confidence, said) if question.method.trains else None)
     # Divided only because one card is too small: another configuration starts from one card again.
     alone = replace(question, gpu_count=1, sharding=asked.sharding) if stated is None and count > 1 else question
@@ -144,18 +118,16 @@ def memory_need(
         is_of_one = agreed.finding.field == SILENCE or (is_guessed and is_amount(agreed.finding))
         count = 1 if is_of_one and stated_count(findings) is None else count
     required = max(LEAST_GIB, int(breakdown.required_gib))
-    need = Finding("hardware.vram_required_gb", str(required), why, confidence, where)
-    return MemoryNeed(
-        required,
-        count,
-        breakdown,
-        model,
-        need,
-        (*gaps_of(findings, question, bound), *untold, *relaxed),
-        alone,
-        bool(relaxed),
-        machines_of(question, count),
-    )
+    assumed = (*gaps_of(findings, question, bound), *untold, *relaxed)
+    need = Finding("hardware.vram_required_gb", str(required), why, sureness(findings, agreed, finding, assumed), where)
+    machines = machines_of(question, count)
+    return MemoryNeed(required, count, breakdown, model, need, assumed, alone, bool(relaxed), machines)
+
+
+def _roomy(breakdown: MemoryBreakdown, question: VramQuestion) -> MemoryBreakdown:
+    """Return the sum of a model that only stands for its family, with room for a larger one."""
+    roomy = with_room(breakdown, question)
+    return replace(roomy, required_gib=need_of(roomy))
 
 
 def _one_card(agreed: Agreement, question: VramQuestion) -> Finding | None:
@@ -212,6 +184,20 @@ def _holding_the_weights(
     return tuple(each for each in said if each.is_card or each.memory_gib >= _weights_gib(breakdown))
 
 
+def _of_the_run(
+    said: tuple[Statement, ...],
+    findings: tuple[Finding, ...],
+    breakdown: MemoryBreakdown,
+    question: VramQuestion,
+    *,
+    is_rough: bool,
+) -> tuple[Statement, ...]:
+    """Return the statements that can be about this run, those at its command marked."""
+    said = of_one_size(said if is_rough else large_enough(said, _weights_gib(breakdown)))
+    said = at_the_batch(_holding_the_weights(said, findings, breakdown, question), findings)
+    return at_the_command(said, best(findings, "entry_point"))
+
+
 def _weights_gib(breakdown: MemoryBreakdown) -> float:
     return sum(term.gib for term in breakdown.terms if term.name == "weights")
 
@@ -258,46 +244,6 @@ def _card_of_model(model: ModelFacts, question: VramQuestion, where: Evidence) -
     why = f"the card of {model.name} says {model.published_gb:g} GB"
     finding = Finding("documented.memory_gb", f"{model.published_gb:g}", why, Confidence.HIGH, where)
     return [Statement(model.published_gb, False, WEIGHT_OVER_ROUGH, 0, finding)]
-
-
-def _beside(card_gib: float) -> int:
-    """Return whole GiB between what is assumed and a large card that is only named: who has one runs small things on it, too.
-
-    What only cards of 20 GB would hold, which one cloud alone rents, is asked for as any card of 24 GB has it.
-    """
-    shared = math.ceil(float(DEFAULT_GIB) ** (1 - WEIGHT_OF_NAMED_CARD) * card_gib**WEIGHT_OF_NAMED_CARD)
-    return ORDINARY_GIB if sold_gb(shared) in SELDOM_GB else shared
-
-
-def _without_model(findings: tuple[Finding, ...], said: Sequence[Statement], count: int, *, trains: bool) -> MemoryNeed:
-    """Return what documentation says, or the default, where no model was recognized."""
-    unsized = best(findings, "model.unsized_id")
-    gap = f"the size of `{unsized.value}` is not known" if unsized else "no model of a known size was recognized"
-    first = headline(of_as_many(said, findings, count))
-    if first is not None:
-        is_sum = count > 1 and _is_over_cards(first, said)
-        each = first.memory_gib / count if is_sum else first.memory_gib
-        gib = whole_gib(each, each) if first.is_card else math.ceil(each)
-        named = first.finding.value if first.is_card else f"{math.ceil(first.memory_gib)} GB"
-        taken = f"the documentation's {named} was taken" + (f" as the sum over {count} cards" if is_sum else "")
-        if first.is_card and first.weight <= WEIGHT_OF_NAMED_CARD:
-            gib = min(gib, _beside(first.memory_gib))
-            taken = f"{gib} GiB were assumed beside the documentation's {named}"
-        why = f"{first.finding.why}, and {gap}"
-        finding = Finding("hardware.vram_required_gb", str(gib), why, Confidence.LOW, first.finding.evidence)
-        return MemoryNeed(gib, count, None, None, finding, (f"{gap}; {taken}",))
-    where = (best(findings, "entry_point") or best(findings, "workload") or findings[0]).evidence
-    default, whose = assumed_size(findings, trains=trains)
-    why = f"no model of a known size was recognized; {default} GiB is the default for {whose}"
-    finding = Finding("hardware.vram_required_gb", str(default), why, Confidence.LOW, where)
-    return MemoryNeed(default, count, None, None, finding, (f"{gap}; {default} GiB were assumed",))
-
-
-def _is_over_cards(amount: Statement, said: Sequence[Statement]) -> bool:
-    """Whether an amount is the sum over several cards: "~160 GB, for example on 8 RTX 3090" is more than one that it names has."""
-    where = amount.finding.evidence
-    cards = [s.memory_gib for s in said if s.is_card and s.finding.evidence == where]
-    return not amount.is_card and amount.memory_gib > LARGEST_CARD_GIB and 0 < max(cards, default=0) < amount.memory_gib
 
 
 def _with_evidence(breakdown: MemoryBreakdown, findings: tuple[Finding, ...]) -> MemoryBreakdown:

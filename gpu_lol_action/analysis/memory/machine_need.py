@@ -1,0 +1,27 @@
+"""What a run needs of a machine: the memory of each card, over how many, and what that rests on."""
+
+from __future__ import annotations
+
+from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.domain.records import record
+from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.vram import VramQuestion
+
+
+@record(frozen=True, slots=True)
+class MemoryNeed:
+    """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized.
+
+    ``question`` is what the memory model was asked, on one card where only its size divides it; ``is_relaxed``: what nothing says was assumed so that it fits a card.
+    """
+
+    required_gib: int
+    gpu_count: int
+    breakdown: MemoryBreakdown | None
+    model: ModelFacts | None
+    finding: Finding
+    not_understood: tuple[str, ...] = ()
+    question: VramQuestion | None = None
+    is_relaxed: bool = False
+    machines: int = 1
