@@ -86,7 +86,11 @@ def _sum(asked: Asked) -> Value:
 
 
 def _zip(asked: Asked) -> Value:
-    return [list(each) for each in zip(*(items(place) for place in asked.places), strict=False)]
+    rows = [items(place) for place in asked.places]
+    most = max((len(row) for row, place in zip(rows, asked.places, strict=True) if place is not UNKNOWN), default=1)
+    # What is not known is as long as what stands beside it.
+    rows = [row * most if place is UNKNOWN else row for row, place in zip(rows, asked.places, strict=True)]
+    return [list(each) for each in zip(*rows, strict=False)]
 
 
 def _enumerate(asked: Asked) -> Value:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gpu_lol_action.analysis.networks.attributes import assign_attribute
+from gpu_lol_action.analysis.networks.attributes import assign_attribute, attribute
 from gpu_lol_action.analysis.networks.inputs import FORWARDS
 from gpu_lol_action.analysis.networks.layers import apply_layer, build_layer
 from gpu_lol_action.analysis.networks.libraries import call_named, unknown_call
@@ -142,16 +142,24 @@ def _call_method(machine: Machine, target: Method, places: Sequence[Value], name
         return call_tensor_function(machine, target.name, [owner, *places], named)
     if isinstance(owner, Instance) and owner.kind == SPACE and target.name == "sample":
         return drawn_from(owner)
-    if isinstance(owner, Instance) and target.name == "_replace":
-        return replaced(owner, named)
     if isinstance(owner, Instance):
-        return _of_container(owner, target.name, places)
+        return _of_object(machine, owner, target.name, places, named)
     return unknown_call(machine, places, named)
+
+
+def _of_object(
+    machine: Machine, owner: Instance, name: str, places: Sequence[Value], named: Mapping[str, Value]
+) -> Value:
+    if name == "_replace":
+        return replaced(owner, named)
+    if name == "__getattr__" and places:
+        return attribute(machine, owner, str(places[0]))
+    return _of_container(owner, name, places)
 
 
 def _of_container(owner: Instance, name: str, places: Sequence[Value]) -> Value:
     """Return what a container's or network's own methods do: add a layer, list its parts."""
-    if name in {"append", "insert", "add", "add_module", "register_module", "setattr"} and places:
+    if name in {"append", "insert", "add", "add_module", "register_module", "setattr", "__setattr__"} and places:
         is_row = owner.kind in CONTAINERS and owner.kind != "ModuleDict"
         at = places[0] if name == "insert" and isinstance(places[0], int) else len(owner.items)
         owner.items.insert(at, places[-1]) if is_row else assign_attribute(owner, str(places[0]), places[-1])

@@ -10,13 +10,14 @@ from gpu_lol_action.analysis.networks.attributes import assign_attribute, attrib
 from gpu_lol_action.analysis.networks.machine import MAX_LIST, Frame, Machine
 from gpu_lol_action.analysis.networks.names import global_value
 from gpu_lol_action.analysis.networks.operators import binary, compared, items_of, truth, unary
-from gpu_lol_action.analysis.networks.tensors import index_tensor
+from gpu_lol_action.analysis.networks.tensors import combine, index_tensor
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Counted, Function, Instance, Named, Tensor, Value, whole
 from gpu_lol_action.analysis.networks.vocabularies import called_size, is_open, named_size
 
 MAX_TEXT = 400
 MOST_NUMBERS = 64  # of a table that are computed
 _PLAIN = (int, float, str, bool, type(None))
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def evaluate(machine: Machine, frame: Frame, node: ast.expr) -> Value:
@@ -141,6 +142,8 @@ def _compare(machine: Machine, frame: Frame, node: ast.Compare) -> Value:
     for sign, other in zip(node.ops, node.comparators, strict=True):
         right = evaluate(machine, frame, other)
         holds = compared(sign, left, right)
+        if holds is None and len(node.ops) == 1 and isinstance(sign, _ORDERED) and Tensor in (type(left), type(right)):
+            return combine(left, right)  # a mask
         if holds is not True:
             return UNKNOWN if holds is None else False
         left = right

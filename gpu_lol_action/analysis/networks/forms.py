@@ -5,12 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from gpu_lol_action.analysis.networks.values import UNKNOWN, Tensor, Value
+from gpu_lol_action.analysis.networks.arguments import number_at
+from gpu_lol_action.analysis.networks.values import RESULT, UNKNOWN, Tensor, Value
+
+MOST_ROWS = 64
 
 
 def numel_of(shape: Sequence[float]) -> float:
     """Return the product of the sides."""
     return math.prod(shape)
+
+
+def rows_of(tensor: Tensor) -> list[Value]:
+    """Return a tensor row by row, one alone where it is not known how many there are, or there are too many to look at each."""
+    if not tensor.shape or not tensor.numel or not tensor.shape[0]:
+        return [Tensor(tensor.numel)]
+    count = int(tensor.shape[0]) if tensor.shape[0] <= MOST_ROWS else 1
+    return [Tensor(tensor.numel / tensor.shape[0], tensor.shape[1:] or (1.0,)) for _ in range(max(count, 1))]
+
+
+def dropped(tensor: Tensor) -> float:
+    """Return how many of a tensor's size are kept where a part of it is left out: which, in a byte each, and what is left where ``tensor`` is kept, too."""
+    return 1.25 if tensor.made_by == RESULT else 0.25
 
 
 def joined(tensors: Sequence[Tensor], places: Sequence[Value], named: Mapping[str, Value]) -> Tensor:
@@ -167,12 +183,20 @@ def resized(first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) 
     return Tensor(numel_of(shape), shape)
 
 
-def shrunk(first: Tensor, step: float, rank: int = 2, window: float | None = None, pad: float | None = 0.0) -> Tensor:
-    """Return a tensor after a pool of that step and window over ``rank`` sides, channels second; what is not followed by its step alone."""
+def shrunk(first: Tensor, step: Value, rank: int = 2, window: Value = UNKNOWN, pad: Value = 0.0) -> Tensor:
+    """Return a tensor after a pool of that step and window over ``rank`` sides, channels second; each one number, or one per side.
+
+    What is not followed shrinks by its step alone.
+    """
+    steps = [number_at(step, axis) or 2.0 for axis in range(rank)]
     if first.shape is not None and len(first.shape) == rank + 2:
-        shape = (*first.shape[:2], *(pooled_side(side, step, window, pad) for side in first.shape[2:]))
+        sides = (
+            pooled_side(side, steps[axis], number_at(window, axis), number_at(pad, axis) or 0.0)
+            for axis, side in enumerate(first.shape[2:])
+        )
+        shape = (*first.shape[:2], *sides)
         return Tensor(numel_of(shape), shape)
-    return Tensor(max(1.0, (first.numel or 0.0) / step**rank))
+    return Tensor(max(1.0, (first.numel or 0.0) / math.prod(steps)))
 
 
 def pooled_side(side: float, step: float, window: float | None, pad: float | None) -> float:

@@ -35,6 +35,7 @@ LONGEST_HORIZON = 1024
 FOLDED = 4
 """Pixels that are laid beside each other as channels."""
 PICTURES = frozenset({1, 3, 4, 6})
+_CLIP_PATCHES = ("b c (f", "b c (t")
 _PICTURE = regex(r"(?:batched_)?(?:imgs?|images?|pixel_values|pictures?|samples|inputs?|input_images?|x)")
 """What a network calls a picture."""
 _CLOUD = regex(r"p|pts?|points?|xyz|coords?|point_?clouds?|pcd?|query_points?")
@@ -131,11 +132,10 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
         if shape is not None:
             channels = _colors(network) if len(shape) == 4 and shape[1] >= FEATURES and _PICTURE.fullmatch(name) else 0
             return _shaped(machine, name, (1.0, channels, *_sides(machine, 2)) if channels else shape)
-        is_patches = (
-            part.kind == "Rearrange"
-            and bool(part.places)
-            and str(part.places[0]).lstrip().startswith(("b c (h", "b c (p"))
-        )
+        pattern = str(part.places[0]).lstrip() if part.kind == "Rearrange" and part.places else ""
+        if pattern.startswith(_CLIP_PATCHES):
+            return _shaped(machine, name, (1.0, COLORS, float(machine.frames or FRAMES), *_sides(machine, 2)))
+        is_patches = pattern.startswith(("b c (h", "b c (p")) or part.kind == "Unfold"
         if is_patches:
             return _shaped(machine, name, (1.0, 3.0, *_sides(machine, 2)))
         if part.parameters:

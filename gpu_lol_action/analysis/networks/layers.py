@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from gpu_lol_action.analysis.networks.arguments import number
 from gpu_lol_action.analysis.networks.attention import ATTENTION, apply_attention
 from gpu_lol_action.analysis.networks.convolutions import convolved
+from gpu_lol_action.analysis.networks.form_layers import reformed
 from gpu_lol_action.analysis.networks.forms import gated, numel_of, pooled_side, shrunk
 from gpu_lol_action.analysis.networks.machine import Machine
-from gpu_lol_action.analysis.networks.shapes import rearranged
 from gpu_lol_action.analysis.networks.sizes import side_of
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Counted, Layer, Named, Tensor, Value, names_label
 from gpu_lol_action.analysis.networks.weights import (
@@ -34,10 +34,10 @@ _CURVED = frozenset(
      "Softsign", "LeakyReLU", "RReLU", "Snake", "Snake1d"}
 )  # fmt: skip
 _PLAIN = frozenset({"ReLU", "ReLU6", "Hardtanh", "Identity", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "DropPath", "Softmax", "LogSoftmax", "Flatten",
-                    "Unflatten", "Rearrange", "Activation", "Softmax2d", "Hardsigmoid", "Threshold", "StochasticDepth"})  # fmt: skip
+                    "Unflatten", "Rearrange", "Reduce", "Activation", "Softmax2d", "Hardsigmoid", "Threshold", "StochasticDepth"})  # fmt: skip
 _OTHERS = frozenset({"Embedding", "EmbeddingBag", "Embed", "Upsample", "UpSampling2D", "UpsamplingBilinear2d", "UpsamplingNearest2d", "PixelShuffle",
                      "PixelUnshuffle", "ReflectionPad2d", "ZeroPad2d", "ReplicationPad2d", "ReflectionPad1d", "ReplicationPad1d", "ConstantPad1d", "ConstantPad2d", "GLU",
-                     "ZeroPadding2D", "Mlp", "PatchEmbed", "Concatenate", "Bilinear"})  # fmt: skip
+                     "ZeroPadding2D", "Unfold", "Fold", "Mlp", "PatchEmbed", "Concatenate", "Bilinear"})  # fmt: skip
 LONGEST_SIDE, LONGEST_WAVE = 8192.0, 2.0**20
 """Pixels of a picture, samples of a sound: an output that is longer was not understood."""
 _KERAS = regex(r"(?:^|\.)(?:keras|layers|tf|linen|hk|L)\.(?:\w+\.)*\w+$")
@@ -125,18 +125,7 @@ def _formed(machine: Machine, layer: Layer, tensor: Tensor, given: Value) -> Val
     if "psampl" in kind or "pSampl" in kind:
         factor = number(layer, 1 if kind == "Upsample" else 0, "scale_factor", "size", default=2.0) or 2.0
         return kept.keep(_enlarged(tensor, factor, is_last=layer.is_last))
-    if kind in {"PixelShuffle", "PixelUnshuffle"} and tensor.shape and len(tensor.shape) == 4:
-        factor = number(layer, 0, "upscale_factor", default=2.0) or 2.0
-        factor = factor if kind == "PixelShuffle" else 1 / factor
-        shape = (tensor.shape[0], tensor.shape[1] / factor**2, tensor.shape[2] * factor, tensor.shape[3] * factor)
-        return kept.keep(Tensor(numel, shape))
-    if kind == "Flatten":
-        first = tensor.shape[0] if tensor.shape and tensor.shape[0] else 1.0
-        return Tensor(numel, (first, numel / first))
-    if kind == "Rearrange" and layer.places and isinstance(layer.places[0], str):
-        sizes = {key: float(value) for key, value in layer.named.items() if isinstance(value, (int, float))}
-        return Tensor(numel, rearranged(tensor.shape, layer.places[0], sizes))
-    return kept.keep(Tensor(numel, tensor.shape), 1.0 if "Pad" in kind else 0.25 if kind.startswith("Dropout") else 0.0)
+    return reformed(machine, layer, tensor)
 
 
 def _dense(layer: Layer, tensor: Tensor) -> Tensor:
@@ -200,7 +189,10 @@ def _pooled(machine: Machine, layer: Layer, tensor: Tensor) -> Tensor:
         pad = None if str(layer.named.get("padding", "")).lower() == "same" else 0.0
         new = (shape[0], *(pooled_side(side, step, window, pad) for side in shape[1:-1]), shape[-1])
         return machine.kept.keep(Tensor(numel_of(new), new), 2.0)
-    return machine.kept.keep(shrunk(tensor, step, rank, window, pad), 3.0 if "Max" in layer.kind else 1.0)
+    windows = layer.named.get("kernel_size", layer.places[0] if layer.places else window)
+    steps = layer.named.get("stride", layer.places[1] if len(layer.places) > 1 else None) or windows
+    pads = layer.named.get("padding", layer.places[2] if len(layer.places) > 2 else 0.0)
+    return machine.kept.keep(shrunk(tensor, steps, rank, windows, pads), 3.0 if "Max" in layer.kind else 1.0)
 
 
 def _enlarged(tensor: Tensor, factor: float, *, is_last: bool) -> Tensor:

@@ -7,10 +7,21 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from gpu_lol_action.analysis.networks.forms import rows_of
 from gpu_lol_action.analysis.networks.machine import MAX_LIST, Machine
 from gpu_lol_action.analysis.networks.plain import formatted
-from gpu_lol_action.analysis.networks.tensors import combine, matrix_product
-from gpu_lol_action.analysis.networks.values import UNKNOWN, Class, Counted, Instance, Layer, Named, Tensor, Value
+from gpu_lol_action.analysis.networks.tensors import combine, keep_differences, matrix_product
+from gpu_lol_action.analysis.networks.values import (
+    DIFFERENCE,
+    UNKNOWN,
+    Class,
+    Counted,
+    Instance,
+    Layer,
+    Named,
+    Tensor,
+    Value,
+)
 
 MAX_TEXT = 400
 MOST = 1e13
@@ -39,7 +50,7 @@ def items_of(value: Value) -> list[Value]:
     if isinstance(value, Instance) and (value.items or value.kind in {"Sequential", "ModuleList"}):
         return list(value.row)
     if isinstance(value, Tensor):
-        return [Tensor(value.numel / value.shape[0] if value.numel and value.shape and value.shape[0] else value.numel)]
+        return rows_of(value)
     return [value] if isinstance(value, (Counted, Layer)) else [UNKNOWN]
 
 
@@ -50,7 +61,11 @@ def binary(machine: Machine, sign: ast.operator, left: Value, right: Value) -> V
             return machine.kept.keep(matrix_product(left, right))
         both = isinstance(left, Tensor) and isinstance(right, Tensor)
         result = combine(left, right)
-        return machine.kept.keep(result) if both and isinstance(sign, ast.Mult) else result
+        if isinstance(sign, (ast.Mult, ast.Div, ast.Pow)):
+            keep_differences(machine, (left, right))
+        elif both and isinstance(sign, ast.Sub):
+            result.made_by = DIFFERENCE
+        return machine.kept.keep(result) if both and isinstance(sign, (ast.Mult, ast.Div)) else result
     if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)) and isinstance(sign, ast.Add):
         return [*left, *right][:MAX_LIST]
     if isinstance(left, (list, tuple)) and isinstance(right, int) and isinstance(sign, ast.Mult):

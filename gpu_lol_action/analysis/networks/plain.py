@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from gpu_lol_action.analysis.networks.forms import rows_of
 from gpu_lol_action.analysis.networks.machine import MAX_LIST, Machine
-from gpu_lol_action.analysis.networks.values import UNKNOWN, Counted, Instance, Layer, Value
+from gpu_lol_action.analysis.networks.values import UNKNOWN, Counted, Instance, Layer, Tensor, Value
 
 _OF_ARRAYS: Mapping[str, Callable[[list[float]], float]] = {"prod": math.prod, "sum": sum, "max": max, "min": min}
 """Methods of arrays, which stand here as lists of their numbers."""
@@ -20,6 +21,8 @@ def items(value: Value) -> list[Value]:
         return list(value.row)
     if isinstance(value, (list, tuple, dict, str)):
         return list(value)[:MAX_LIST]
+    if isinstance(value, Tensor):
+        return rows_of(value)
     return [value] if isinstance(value, (Counted, Layer)) else [UNKNOWN]
 
 

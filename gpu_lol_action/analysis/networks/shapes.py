@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-from gpu_lol_action.domain.patterns import regex
 
 Shape = tuple[float, ...] | None
 MAX_SIDES = 12
@@ -66,33 +64,3 @@ def _viewed(shape: Shape, numel: float, places: Sequence[Any]) -> Shape:
     found = tuple(side for side in known if side is not None)
     is_said = not open_places and numel / SAID <= product <= numel * SAID  # the program counts what was not followed
     return found if is_said or abs(product - numel) <= NEAR * max(numel, 1.0) else None
-
-
-def rearranged(shape: Shape, pattern: str, sizes: Mapping[str, float]) -> Shape:
-    """Return the shape after a pattern of einops (``b c h w -> b (h w) c``)."""
-    inner, _, outer = pattern.partition("->")
-    if shape is None:
-        return None
-    groups = _groups(inner)
-    if len(groups) != len(shape):
-        return None
-    sides = dict(sizes)
-    for words, side in zip(groups, shape, strict=True):
-        known = math.prod(sides[word] for word in words if word in sides)
-        missing = [word for word in words if word not in sides]
-        if len(missing) > 1 or (missing and not known):
-            return None
-        if missing:
-            sides[missing[0]] = side / known
-    found = []
-    for words in _groups(outer):
-        if any(word not in sides for word in words):
-            return None
-        found.append(math.prod(sides[word] for word in words))
-    return tuple(found)
-
-
-def _groups(side: str) -> list[list[str]]:
-    """Return the axes of one side of a pattern, those in brackets together; a plain 1 is no axis by name."""
-    found = regex(r"\(([^()]*)\)|(\S+)").findall(side[:200])
-    return [[word for word in (inner or single).split() if word != "1"] for inner, single in found]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gpu_lol_action.analysis.networks.arguments import first_number
 from gpu_lol_action.analysis.networks.convolutions import FUNCTIONS as CONVOLUTIONS
 from gpu_lol_action.analysis.networks.convolutions import of_function
 from gpu_lol_action.analysis.networks.forms import (
+    dropped,
     expanded,
     gated,
     joined,
@@ -25,8 +25,11 @@ from gpu_lol_action.analysis.networks.forms import (
     spread,
 )
 from gpu_lol_action.analysis.networks.machine import Machine
-from gpu_lol_action.analysis.networks.shapes import rearranged, reshaped
-from gpu_lol_action.analysis.networks.values import UNKNOWN, Method, Tensor, Value, names_label
+from gpu_lol_action.analysis.networks.made_tensors import MADE, asked, made
+from gpu_lol_action.analysis.networks.patterns import packed, patterned, unpacked
+from gpu_lol_action.analysis.networks.shapes import reshaped
+from gpu_lol_action.analysis.networks.values import DIFFERENCE, RESULT, UNKNOWN, Method, Tensor, Value, names_label
+from gpu_lol_action.analysis.networks.windows import folded, slid, unfolded
 
 # What comes out is saved besides what goes in.
 LARGE = 1e6
@@ -37,18 +40,18 @@ _SAME = frozenset({"relu", "relu_", "leaky_relu_", "contiguous", "clone", "detac
                    "expand_as", "requires_grad_", "sqrt", "pow", "square", "abs", "log", "sin", "cos", "tril", "triu", "relu6",
                    "dropout2d", "where", "zeros_like", "ones_like", "randn_like", "rand_like", "squeeze", "rsqrt", "div_", "fill_",
                    "zero_", "normal_", "uniform_", "clamp_", "copy_", "neg", "sign", "round", "reciprocal", "sigmoid_", "tanh_"})  # fmt: skip
-_MADE = frozenset(
-    {"zeros", "ones", "randn", "rand", "empty", "full", "Parameter", "tensor", "normal", "randint", "arange"}
-)
 _PRODUCTS = frozenset({"matmul", "bmm", "baddbmm", "einsum", "dot"})
 _MEANS = frozenset({"mean", "sum", "amax", "amin", "max", "min", "logsumexp", "argmax", "argmin", "norm", "std", "var", "prod", "median"})  # fmt: skip
 _PAIRS = frozenset({"max", "min", "median"})
+_SCALED = frozenset({"pow", "square", "mul", "div", "matmul"})
+_RESULTS = frozenset({"relu", "softmax", "log_softmax"})
+_PATTERNED = frozenset({"rearrange", "repeat", "reduce"})
 _DICTIONARY = frozenset({"items", "values", "keys"})
-FUNCTIONS = frozenset({*_SAVES, *_SAME, *_MADE, *_PRODUCTS, *_MEANS, *CONVOLUTIONS, "expand", "glu", "pad", "view", "reshape", "flatten", "permute", "transpose", "swapaxes", "unsqueeze",
+FUNCTIONS = frozenset({*_SAVES, *_SAME, *MADE, *_PRODUCTS, *_MEANS, *CONVOLUTIONS, "expand", "glu", "pad", "view", "reshape", "flatten", "permute", "transpose", "swapaxes", "unsqueeze",
                        "rearrange", "chunk", "split", "unbind", "tensor_split", "interpolate", "upsample", "resize", "max_pool2d", "avg_pool2d", "max_pool1d",
                        "avg_pool1d", "max_pool3d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool1d", "adaptive_max_pool1d", "adaptive_avg_pool3d",
                        "scaled_dot_product_attention", "memory_efficient_attention", "flash_attn_func", "movedim",
-                       "unfold", "numel", "size", "dim", "repeat", "topk", "meshgrid"})  # fmt: skip
+                       "unfold", "fold", "reduce", "pack", "unpack", "numel", "size", "dim", "repeat", "topk", "meshgrid"})  # fmt: skip
 
 
 def features_of(tensor: Tensor, name: str) -> Value:
@@ -80,6 +83,13 @@ def combine(left: Value, right: Value) -> Tensor:
     return Tensor(largest.numel, largest.shape, name=largest.name)
 
 
+def keep_differences(machine: Machine, values: Sequence[Value]) -> None:
+    """Note the differences among what is squared, scaled or divided: nothing before needed them, and the backward pass of this does."""
+    for value in values:
+        if isinstance(value, Tensor) and value.made_by == DIFFERENCE and machine.running:
+            machine.kept.keep(value)
+
+
 def matrix_product(left: Tensor, right: Tensor) -> Tensor:
     """Return the product of two matrices, or stacks of them; of unknown shapes as many numbers as the smaller has."""
     if (
@@ -90,7 +100,8 @@ def matrix_product(left: Tensor, right: Tensor) -> Tensor:
         and len(right.shape) > 1
         and left.shape[-1]
     ):
-        shape = (*left.shape[:-1], right.shape[-1])
+        stacks = spread(left.shape[:-2], right.shape[:-2])
+        shape = (*(left.shape[:-2] if stacks is None else stacks), left.shape[-2], right.shape[-1])
         return Tensor(numel_of(shape), shape)
     known = [tensor.numel for tensor in (left, right) if tensor.numel is not None]
     return Tensor(min(known) if known else None)
@@ -147,10 +158,14 @@ def _picked(shape: tuple[float, ...], parts: Sequence[Value]) -> Tensor:
 def call_tensor_function(machine: Machine, name: str, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     """Return what a function of tensors gives, and note what it keeps."""
     machine.step()
-    if name in _MADE:
-        return _made(name, places, named)
+    if name in MADE:
+        return made(name, places, named)
     if name == "meshgrid":
         return meshed(places, named.get("indexing"))
+    if name in {"pack", "unpack"}:
+        return _in_a_row(machine, name, places)
+    if name == "reduce" and not _is_pattern(places, named):
+        return UNKNOWN  # Python's own
     flat = [item for value in [*places, *named.values()] for item in (value if isinstance(value, list) else [value])]
     tensors = [value for value in flat if isinstance(value, Tensor)]
     if not tensors:
@@ -159,7 +174,7 @@ def call_tensor_function(machine: Machine, name: str, places: Sequence[Value], n
     if name in _DICTIONARY:  # features by name
         return [["0", first]] if name == "items" else [first] if name == "values" else ["0"]
     if name in {"size", "numel", "dim"}:
-        return _asked(first, name, places)
+        return asked(first, name, places)
     if first.numel is None:
         return first
     if name in {"cat", "concat", "concatenate", "stack", "hstack"}:
@@ -171,9 +186,27 @@ def call_tensor_function(machine: Machine, name: str, places: Sequence[Value], n
     return _formed(machine, name, first, places, named)
 
 
+def _in_a_row(machine: Machine, name: str, places: Sequence[Value]) -> Value:
+    """Return what einops lays side by side, or takes apart again."""
+    first = places[0] if places else UNKNOWN
+    if name == "unpack" and isinstance(first, Tensor):
+        return unpacked(first, *places[1:3]) if len(places) > 2 else UNKNOWN
+    tensors = [item for item in first if isinstance(item, Tensor)] if isinstance(first, list) else []
+    if name == "unpack" or not tensors or len(places) < 2:
+        return UNKNOWN
+    found = packed(tensors, places[1])
+    return [machine.kept.keep(found[0]), found[1]]
+
+
 def _of_one_form(machine: Machine, name: str, tensors: Sequence[Tensor], named: Mapping[str, Value]) -> Tensor:
     """Return what has the form of what went in, and note it where the backward pass needs it."""
     first = tensors[0]
+    if name == "dropout" and machine.running:
+        return machine.kept.keep(Tensor(first.numel, first.shape), dropped(first))
+    if name in _SCALED:
+        keep_differences(machine, tensors)
+    if name in _RESULTS:
+        return Tensor(first.numel, first.shape, made_by=RESULT)
     if name in _SAME or named.get("inplace") is True:
         is_of_two = len(tensors) > 1 and name in {"add", "mul", "sub", "div", "add_", "mul_"}
         return combine(first, tensors[1] if is_of_two else None)
@@ -186,7 +219,7 @@ def _formed(machine: Machine, name: str, first: Tensor, places: Sequence[Value],
         return padded(first, places[1] if len(places) > 1 else named.get("pad", UNKNOWN))
     if name in CONVOLUTIONS:
         return machine.kept.keep(of_function(name, places, named) or Tensor(numel))
-    if name in {"expand", "repeat"}:
+    if name in {"expand", "repeat"} and not _is_pattern(places, named):
         return (expanded if name == "expand" else repeated)(first, places[1:])
     if name == "topk":
         count = named.get("k", places[1] if len(places) > 1 else UNKNOWN)
@@ -203,11 +236,23 @@ def _formed(machine: Machine, name: str, first: Tensor, places: Sequence[Value],
         return _pooled(machine, name, first, places, named)
     if name in _MEANS:
         return _reduced(name, first, places, named)
-    if name == "rearrange":
-        pattern = places[1] if len(places) > 1 else None
-        sizes = {key: float(value) for key, value in named.items() if isinstance(value, (int, float))}
-        return Tensor(numel, rearranged(first.shape, pattern, sizes) if isinstance(pattern, str) else None)
+    if name in _PATTERNED:
+        return patterned(first, places[1] if len(places) > 1 else named.get("pattern"), named)
+    if name in {"unfold", "fold"}:
+        return _slid(machine, name, first, places, named)
     return Tensor(numel, reshaped(name, first.shape, numel, list(places[1:])))
+
+
+def _is_pattern(places: Sequence[Value], named: Mapping[str, Value]) -> bool:
+    """Whether einops' function of that name is meant, not a tensor's own."""
+    return isinstance(places[1] if len(places) > 1 else named.get("pattern"), str)
+
+
+def _slid(machine: Machine, name: str, first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Tensor:
+    """Return windows side by side: a tensor's own ``unfold`` is told a side, a size and a step, and copies nothing."""
+    if name == "unfold" and len(places) == 4 and not named and not isinstance(places[1], list):
+        return slid(first, places[1:])
+    return machine.kept.keep((unfolded if name == "unfold" else folded)(first, places[1:], named))
 
 
 def _pooled(machine: Machine, name: str, first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
@@ -219,16 +264,10 @@ def _pooled(machine: Machine, name: str, first: Tensor, places: Sequence[Value],
             return Tensor(first.numel)
         shape = (*first.shape[:2], *(side,) * rank)
         return Tensor(numel_of(shape), shape)
-    step = (
-        named.get("stride")
-        or (places[2] if len(places) > 2 else None)
-        or named.get("kernel_size")
-        or (places[1] if len(places) > 1 else 2)
-    )
-    window = first_number(named.get("kernel_size", places[1] if len(places) > 1 else UNKNOWN))
-    pad = first_number(named.get("padding", places[3] if len(places) > 3 else 0))
-    step = step if isinstance(step, (int, float)) and step else 2
-    return machine.kept.keep(shrunk(first, step, rank, window, pad if pad is not None else 0.0), 3.0)
+    window = named.get("kernel_size", places[1] if len(places) > 1 else 2)
+    step = named.get("stride") or (places[2] if len(places) > 2 else None) or window
+    pad = named.get("padding", places[3] if len(places) > 3 else 0)
+    return machine.kept.keep(shrunk(first, step, rank, window, pad), 3.0)
 
 
 def _reduced(name: str, first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
@@ -242,37 +281,6 @@ def _reduced(name: str, first: Tensor, places: Sequence[Value], named: Mapping[s
     shape = tuple(1.0 if p in taken else s for p, s in enumerate(first.shape) if keeps or p not in taken)
     is_pair = name in _PAIRS and "axis" not in named
     return [Tensor(numel_of(shape), shape) for _ in range(2)] if is_pair else Tensor(numel_of(shape), shape)
-
-
-def _made(name: str, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
-    first = places[0] if places else UNKNOWN
-    if name == "Parameter":
-        return Tensor(first.numel, first.shape, is_parameter=True) if isinstance(first, Tensor) else UNKNOWN
-    if name == "randint":  # limits, and then the sides
-        size = next((place for place in [named.get("size"), *places] if isinstance(place, list)), None)
-        return _made("zeros", [size], {}) if size is not None else UNKNOWN
-    sides = first if isinstance(first, list) else list(places)
-    if name in {"tensor", "arange", "normal"}:
-        sides = [len(first)] if isinstance(first, list) else [first]
-    if name == "arange" and len(places) == 2 and all(isinstance(place, (int, float)) for place in places):
-        sides = [max(0, places[1] - places[0])]
-    if sides and all(isinstance(side, (int, float)) and side >= 0 for side in sides):
-        shape = tuple(float(side) for side in sides)
-        return Tensor(min(numel_of(shape), 1e12), shape)
-    return UNKNOWN
-
-
-def _asked(tensor: Tensor, name: str, places: Sequence[Value]) -> Value:
-    if name == "numel":
-        return int(tensor.numel) if tensor.numel is not None else UNKNOWN
-    if tensor.shape is None:
-        return UNKNOWN
-    if name == "dim":
-        return len(tensor.shape)
-    axis = places[1] if len(places) > 1 else None
-    if isinstance(axis, int):
-        return int(tensor.shape[axis]) if -len(tensor.shape) <= axis < len(tensor.shape) else UNKNOWN
-    return [int(side) for side in tensor.shape]
 
 
 def _product(name: str, places: Sequence[Value], tensors: Sequence[Tensor]) -> Tensor:

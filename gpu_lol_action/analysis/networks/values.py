@@ -24,19 +24,22 @@ class Unknown:
 A_ROW = "a row of layers"
 """What a network is called that no class of the program names: layers put one behind the other."""
 UNKNOWN = Unknown()
+RESULT, DIFFERENCE = "result", "difference"
 
 
 @record(slots=True, eq=False)
 class Tensor:
     """Numbers of one sample. ``numel`` None: an input that nothing has looked at yet; ``shape`` None: only their count is known.
 
-    ``name`` is what a function calls an input: a label or a time is one number, not a picture or a text.
+    ``name`` is what a function calls an input: a label or a time is one number, not a picture or a text. ``made_by``: what
+    tells who keeps it: ``RESULT`` is kept by the step that gave it (ReLU, softmax), a ``DIFFERENCE`` only by what squares or scales it.
     """
 
     numel: float | None
     shape: tuple[float, ...] | None = None
     is_parameter: bool = False
     name: str = ""
+    made_by: str = ""
 
 
 _LABELS = regex(r"^(?:t|ts|time|times|timesteps?|y|labels?|class_labels?|classes|cond|c|sigma|noise_level|temb|step)$")
