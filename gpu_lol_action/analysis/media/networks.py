@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.files.unfilled_options import filled
 from gpu_lol_action.analysis.networks.calls import call, reads_off_weights
-from gpu_lol_action.analysis.networks.configs import is_plain, nodes_of
+from gpu_lol_action.analysis.networks.configs import is_plain, mappings_of, nodes_of
 from gpu_lol_action.analysis.networks.expressions import evaluate
 from gpu_lol_action.analysis.networks.inputs import InputSizes
 from gpu_lol_action.analysis.networks.libraries import instantiate
@@ -98,7 +98,8 @@ def _follow_programs(
     machine.points, machine.infers, machine.stray = sizes.points, sizes.infers, dict(sizes.stray)
     machine.has_latents = any(program.mentions_any(_LATENTS) and not program.is_broken for program in programs[:12])
     machine.counts_letters = any(counts_letters(program.source) for program in programs)
-    machine.files, machine.nodes = sizes.configs, nodes_of(machine, sizes.configs)
+    machine.files, machine.mappings = sizes.configs, mappings_of(machine, sizes.configs)
+    machine.nodes = nodes_of(machine.mappings)
     found: list[OwnNetwork] = []
     for place, program in enumerate(programs):
         before = len(machine.roots)

@@ -252,12 +252,6 @@ def _input(asked: Asked) -> Value:
     return Tensor(None)
 
 
-def _module(asked: Asked) -> Value:
-    """Return the module of a name that is only known as the program runs."""
-    name = asked.places[0] if asked.places else UNKNOWN
-    return Named(name.strip(".")) if isinstance(name, str) and 0 < len(name) < 200 else UNKNOWN
-
-
 def _pair(asked: Asked) -> Value:
     value = asked.places[0] if asked.places else UNKNOWN
     return value if isinstance(value, list) else [value, value]
@@ -296,8 +290,8 @@ BUILTINS: Mapping[str, Builtin] = {
     "namedtuple": lambda asked: record_kind(asked.places), "collections.namedtuple": lambda asked: record_kind(asked.places),
     "re.split": lambda asked: split_number(*(*asked.places, UNKNOWN, UNKNOWN)[:2]), "dataclasses.replace": _replaced, "replace": _replaced,
     "all": _some(every=True), "any": _some(every=False), "torch.linspace": _linear_space, "np.linspace": _linear_space, "numpy.linspace": _linear_space,
-    "importlib.import_module": _module, "import_module": _module, "__import__": _module,
     "type": _type, "Input": _input, "keras.Input": _input, "tf.keras.Input": _input, "keras.layers.Input": _input, "layers.Input": _input,
     "tensorflow.keras.Input": _input, "tensorflow.keras.layers.Input": _input, "tf.keras.layers.Input": _input,
+    "ConfigDict": _dict, "ml_collections.ConfigDict": _dict, "config_dict.ConfigDict": _dict,
     "edict": _dict, "EasyDict": _dict, "easydict.EasyDict": _dict, "SimpleNamespace": _dict, "types.SimpleNamespace": _dict,
 }  # fmt: skip

@@ -28,8 +28,8 @@ MAX_NODES, MAX_DEPTH, MAX_MODULES, MAX_NAME = 200, 8, 12, 200
 _PLACES = ("configs", "config", "conf")
 
 
-def nodes_of(machine: Machine, sources: Sequence[Source]) -> dict[str, dict[str, Value]]:
-    """Return the parts of a run's configuration files that name a class, by their keys; of several the nearest to the command."""
+def mappings_of(machine: Machine, sources: Sequence[Source]) -> dict[str, dict[str, Value]]:
+    """Return the parts of a run's configuration files by their keys; of several the nearest to the command, and the one further out."""
     found: dict[str, dict[str, Value]] = {}
     whole: dict[str, Value] = {}
     for source in sources:
@@ -38,9 +38,14 @@ def nodes_of(machine: Machine, sources: Sequence[Source]) -> dict[str, dict[str,
             document = {source.folder.rpartition("/")[2]: document}  # a file of a group is the part itself
         whole = _over(document, whole)
     for key, node in _walked(whole):
-        if len(found) < MAX_NODES and _names_class(node):
+        if len(found) < MAX_NODES:
             found.setdefault(key, node)
     return found
+
+
+def nodes_of(mappings: Mapping[str, dict[str, Value]]) -> dict[str, dict[str, Value]]:
+    """Return those parts of a configuration that name a class."""
+    return {key: node for key, node in mappings.items() if _names_class(node)}
 
 
 _PLAIN = (ast.Constant, ast.List, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)

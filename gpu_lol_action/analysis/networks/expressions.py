@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from gpu_lol_action.analysis.files.setting import fold_key
 from gpu_lol_action.analysis.networks.attributes import assign_attribute, attribute
 from gpu_lol_action.analysis.networks.machine import MAX_LIST, Frame, Machine
 from gpu_lol_action.analysis.networks.names import global_value
@@ -17,6 +18,7 @@ from gpu_lol_action.analysis.networks.vocabularies import called_size, is_open, 
 MAX_TEXT = 400
 MOST_NUMBERS = 64  # of a table that are computed
 _PLAIN = (int, float, str, bool, type(None))
+_ASKS = frozenset({"get", "pop"})
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -45,6 +47,7 @@ def _call(machine: Machine, frame: Frame, node: ast.Call) -> Value:
     if isinstance(node.func, ast.Name) and node.func.id == "super" and frame.home is not None:
         return machine.call(Named("super"), [frame.owner, frame.home], {})
     target = evaluate(machine, frame, node.func)
+    is_asked = target is UNKNOWN and isinstance(node.func, ast.Attribute) and node.func.attr in _ASKS
     places: list[Value] = []
     for argument in node.args:
         if isinstance(argument, ast.Starred):
@@ -57,8 +60,11 @@ def _call(machine: Machine, frame: Frame, node: ast.Call) -> Value:
         value = evaluate(machine, frame, word.value)
         if word.arg is not None:
             named[word.arg] = value
-        elif isinstance(value, dict):
-            named.update({key: item for key, item in value.items() if isinstance(key, str)})
+        else:
+            value = machine.mappings.get(_last_word(word.value)) if value is UNKNOWN else value
+            named.update(
+                {key: item for key, item in value.items() if isinstance(key, str)} if isinstance(value, dict) else {}
+            )
     if isinstance(node.func, ast.Attribute) and node.func.attr == "save_hyperparameters":
         given = {key: value for key, value in frame.names.items() if value is not frame.owner}
         assign_attribute(frame.owner, "hparams", given)  # Lightning keeps what the constructor was given
@@ -67,8 +73,23 @@ def _call(machine: Machine, frame: Frame, node: ast.Call) -> Value:
         machine.line, machine.program = node.lineno, frame.program
         if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             machine.add_option(places, named)
+    if is_asked and places and isinstance(places[0], str):  # of a configuration of which only its words are known
+        said = attribute(machine, UNKNOWN, places[0])
+        part = machine.mappings.get(fold_key(places[0])) if said is UNKNOWN else None
+        return dict(part) if part is not None else places[1] if said is UNKNOWN and len(places) > 1 else said
     value = machine.followed.call(machine, target, places, named)
     return value if value is not UNKNOWN else called_size(node, of_letters=machine.counts_letters)
+
+
+def _last_word(node: ast.expr) -> str:
+    """Return the word by which a part of a configuration is asked for: of ``cfg.net``, ``cfg["net"]`` and ``cfg.get("net")`` the last."""
+    if isinstance(node, ast.Attribute):
+        return fold_key(node.attr)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ASKS and node.args:
+        node = node.args[0]
+    elif isinstance(node, ast.Subscript):
+        node = node.slice
+    return fold_key(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _sequence(machine: Machine, frame: Frame, node: ast.List | ast.Tuple | ast.Set) -> Value:
@@ -225,6 +246,8 @@ def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
             )
         return held
     index = evaluate(machine, frame, node.slice)
+    if isinstance(held, str) and isinstance(index, str):
+        return attribute(machine, UNKNOWN, index)  # a file's name stands where what it holds is meant
     if isinstance(held, (list, str)):
         return held[index] if isinstance(index, int) and -len(held) <= index < len(held) else UNKNOWN
     if isinstance(held, dict):
@@ -234,10 +257,17 @@ def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
             return attribute(machine, UNKNOWN, index)
         return held.get(index, UNKNOWN) if isinstance(index, (str, int, float)) else UNKNOWN
     if isinstance(owner, Named) and owner.last in {"__dict__", "modules"} and isinstance(index, str):
-        return global_value(machine, frame, index) if index.isidentifier() else UNKNOWN
+        return _of_module(machine, frame, owner, index) if index.isidentifier() else UNKNOWN
     if isinstance(owner, Counted):
         return owner
     return attribute(machine, UNKNOWN, index) if isinstance(index, str) and owner is UNKNOWN else UNKNOWN
+
+
+def _of_module(machine: Machine, frame: Frame, owner: Named, name: str) -> Value:
+    """Return what a module's names hold: of the one that is told, else of the program's own."""
+    home = machine.module(owner.name.rpartition(".")[0])
+    is_there = home is not None and (home.defines(name) or name in home.values)
+    return global_value(machine, Frame(home) if is_there and home is not None else frame, name)
 
 
 def _bounds(machine: Machine, frame: Frame, node: ast.expr) -> Value:

@@ -6,6 +6,8 @@ builds a network only to fill it. What weights come from a pickle then is, nobod
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gpu_lol_action.analysis.networks.machine import Root
 from gpu_lol_action.analysis.networks.values import Instance
 from gpu_lol_action.domain.patterns import regex
@@ -13,6 +15,17 @@ from gpu_lol_action.domain.patterns import regex
 # ELECTRA's discriminator is what is used of it; an actor and its critic are one network.
 _JUDGE = regex(r"(?!\w{0,60}(?:Electra|ELECTRA|Actor))\w{0,60}(?:Discriminator\w{0,40}|PatchGAN\w{0,40}|Critic)")
 _CONVERTER = regex(r"_?convert_\w{1,80}|\w{0,80}_from_(?:tf|tensorflow|keras|caffe2?|legacy)(?:_\w{1,40})?")
+
+
+def is_average(root: Root, others: Sequence[Root]) -> bool:
+    """Whether a network is nothing but a copy of another one, kept for the mean of its weights: it is never trained."""
+    held = root.network.attributes.values() if isinstance(root.network, Instance) else ()
+    inner = [each for each in held if isinstance(each, Instance) and each.is_network]
+    if len(inner) != 1 or not isinstance(root.network, Instance) or root.network.home is None:
+        return False
+    is_named = regex(r"(?i)ema|average|swa").search(root.network.home.node.name) is not None
+    homes = [other.network.home for other in others if other is not root and isinstance(other.network, Instance)]
+    return is_named and inner[0].home is not None and any(home is inner[0].home for home in homes)
 
 
 def is_judge(root: Root) -> bool:

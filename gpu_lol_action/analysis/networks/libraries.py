@@ -40,6 +40,7 @@ _LIBRARIES = (
 _BY_NAME = frozenset({"create_model", "get_model", "load", "from_name", "from_pretrained"})
 _STARTERS = frozenset({"spawn", "start_processes", "Process"})
 _FACTORIES = frozenset({"create_model", "get_model", "build_model"})
+_NAMES_OF_MODULE = (".__dict__.items", ".__dict__.values")
 _TARGETS = ("target", "_target_", "class", "cls")
 _OF_HYDRA = frozenset({"_target_", "_partial_", "_recursive_", "_convert_"})
 _INSTANTIATE = frozenset({"instantiate_from_config", "instantiate", "build_from_config"})
@@ -108,6 +109,8 @@ def _may_build(name: str) -> bool:
 def _call_other(machine: Machine, target: Named, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     """Call a function of tensors, one of the checkout's by its module, or what nothing is known of."""
     last = target.last
+    if target.name.endswith(_NAMES_OF_MODULE):
+        return _names_of(machine, target)
     if last == "checkpoint" and places:
         return _checkpointed(machine, places)
     if last in _STARTERS and not machine.running:
@@ -125,6 +128,19 @@ def _call_other(machine: Machine, target: Named, places: Sequence[Value], named:
     made = unknown_call(machine, places, named)
     machine.strangers += made is UNKNOWN and machine.building > 0 and not machine.running and is_stranger(target.name)
     return made
+
+
+def _names_of(machine: Machine, target: Named) -> Value:
+    """Return the classes and functions of a module by their names, as a program looks through them for one."""
+    home = machine.module(target.name.partition(".__dict__")[0])
+    if home is None:
+        return UNKNOWN
+    names = [*home.classes, *home.functions][:MAX_LIST]
+    found = [
+        [name, machine.of_origin(None, name, home) if not home.defines(name) else machine.find(name, home)]
+        for name in names
+    ]
+    return found if target.last == "items" else [value for _, value in found]
 
 
 def _started(machine: Machine, last: str, places: Sequence[Value], named: Mapping[str, Value]) -> Value:

@@ -136,6 +136,7 @@ class Machine:
     settled: dict[tuple[str, str], Value] = field(default_factory=dict)  # names of modules that stay what they are
     strangers: int = 0  # parts of libraries that nothing is known of, so far
     nodes: Mapping[str, dict[str, Value]] = field(default_factory=dict)  # parts of a configuration that name a class
+    mappings: Mapping[str, dict[str, Value]] = field(default_factory=dict)  # parts of a configuration by their keys
     stray: Mapping[str, str] = field(default_factory=dict)  # what a configuration says that nothing names
     files: Sequence[Source] = ()  # that configure the run
     is_of_file: bool = False  # a network was built from one of these, row by row

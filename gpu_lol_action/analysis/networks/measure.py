@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gpu_lol_action.analysis.networks.arguments import number
 from gpu_lol_action.analysis.networks.calls import call
 from gpu_lol_action.analysis.networks.chain import is_chain, run_chain
-from gpu_lol_action.analysis.networks.idle import is_judge, only_fills
+from gpu_lol_action.analysis.networks.idle import is_average, is_judge, only_fills
 from gpu_lol_action.analysis.networks.inputs import inputs_of, parts_of_network
 from gpu_lol_action.analysis.networks.machine import Kept, Machine, OtherRankError, OutOfStepsError, Root
 from gpu_lol_action.analysis.networks.methods import ways_in
@@ -72,6 +72,7 @@ def measured(machine: Machine) -> list[OwnNetwork]:
     outer = [root for root in machine.roots if id(root.network) not in inner]
     script = machine.programs[0]
     outer = [root for root in outer if root.program is script or not only_judges(root.program.source)]
+    outer = [root for root in outer if not is_average(root, outer)] if len(outer) > 1 else outer
     if machine.infers:
         outer = [root for root in outer if not is_judge(root) and (root.program is script or not only_fills(root))]
     for root in outer[:MOST_MEASURED]:

@@ -89,12 +89,22 @@ def formatted(text: str, mark: str, values: Sequence[Value]) -> Value:
     return text[:400]
 
 
+def _cut(owner: str, name: str, mark: str, places: Sequence[Value]) -> Sequence[str]:
+    """Return a text cut at a mark, from its end or at one place."""
+    if name == "rsplit":
+        most = places[1] if len(places) > 1 and isinstance(places[1], int) else -1
+        return owner.rsplit(mark, most)[:MAX_LIST]
+    return owner.rpartition(mark) if name == "rpartition" else owner.partition(mark)
+
+
 def _text_method(owner: str, name: str, places: Sequence[Value]) -> Value:
     texts = [place for place in places if isinstance(place, str)]
     if name in {"lower", "upper", "strip", "title"}:
         return {"lower": owner.lower, "upper": owner.upper, "strip": owner.strip, "title": owner.title}[name]()
     if name in {"startswith", "endswith"} and texts:
         return owner.startswith(texts[0]) if name == "startswith" else owner.endswith(texts[0])
+    if name in {"rsplit", "rpartition", "partition"} and texts and texts[0]:
+        return list(_cut(owner, name, texts[0], places))
     if name == "split":
         return owner.split(texts[0])[:MAX_LIST] if texts and texts[0] else owner.split()[:MAX_LIST]
     if name == "join" and places and isinstance(places[0], list) and all(isinstance(part, str) for part in places[0]):

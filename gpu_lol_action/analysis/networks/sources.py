@@ -8,12 +8,15 @@ from collections.abc import Collection, Iterator, Sequence
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.paths import Form
-from gpu_lol_action.analysis.programs.import_graph import import_closure, local_imports
+from gpu_lol_action.analysis.programs.import_graph import import_closure, local_imports, module_source
 from gpu_lol_action.domain.patterns import regex
 
 MAX_SOURCES = 48
 STEPS = 5
-MAX_IMPORTERS, MAX_NAMED = 8, 4
+MAX_IMPORTERS, MAX_NAMED, MAX_WRITTEN = 8, 4, 60
+_IMPORTS = ("import_module(", "__import__(", "spec_from_file_location(")
+_ENDS = regex(r"""\+[ \t]*["'](_\w{1,30})["']""")
+_WRITTEN = regex(r"""["'](?:([A-Za-z_][\w/]{0,100}\.py)|([A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,60}){1,6}))["']""")
 _JUDGES = regex(
     r"(?:^|[/_])(?:inception|fid|lpips|metrics?|perceptual\w*|evaluat\w*|(?:inception|fid|is)_(?:score|utils?))(?:/|\.py$)",
     re.IGNORECASE,
@@ -49,13 +52,30 @@ def network_sources(checkout: Checkout, script: Source) -> tuple[Source, ...]:
 
 def named_modules(checkout: Checkout, sources: Sequence[Source], words: Collection[str]) -> tuple[Source, ...]:
     """Return the modules that a run imports by the name that an option has (``import_module(args.model)``)."""
-    if not any("import_module(" in source.text or "__import__(" in source.text for source in sources[:MAX_IMPORTERS]):
+    importers = [source for source in sources[:MAX_IMPORTERS] if any(word in source.text for word in _IMPORTS)]
+    if not importers:
         return ()
     stems = {word.rpartition(".")[2] for word in words if regex(r"[A-Za-z_][\w.]{2,60}").fullmatch(word)}
+    # Many name a module by an option and an ending of its own (`"models." + name + "_model"`).
+    ends = {end for source in importers for end in _ENDS.findall(source.text)[:MAX_NAMED]}
+    stems |= {f"{stem}{end}" for stem in stems for end in ends}
     found = [s for s in checkout.of(Form.PYTHON) if s.name.removesuffix(".py") in stems and s not in sources]
+    found += [s for s in _written_modules(checkout, [*sources[:1], *importers]) if s not in sources]
     named = [source for source in found if may_hold_layers(source)][:MAX_NAMED]
     inner = [other for source in named for other in network_sources(checkout, source)[1:8] if other not in sources]
     return tuple(dict.fromkeys([*named, *inner]))
+
+
+def _written_modules(checkout: Checkout, sources: Sequence[Source]) -> Iterator[Source]:
+    """Yield the modules and files whose names stand as texts in programs that import by name (``"training.networks.Generator"``)."""
+    for source in dict.fromkeys(sources):
+        for path, dotted in _WRITTEN.findall(source.text)[:MAX_WRITTEN]:
+            names = (dotted, dotted.rpartition(".")[0]) if dotted else ()
+            found = (
+                checkout.find(path) if path else next(filter(None, (module_source(checkout, n) for n in names)), None)
+            )
+            if found is not None:
+                yield found
 
 
 _WITHOUT_GRADIENTS = regex(

@@ -9,7 +9,7 @@ from typing import Any
 from gpu_lol_action.analysis.networks.attributes import assign_attribute
 from gpu_lol_action.analysis.networks.expressions import evaluate
 from gpu_lol_action.analysis.networks.machine import MAX_DEPTH, MAX_LIST, Frame, Machine, OtherRankError
-from gpu_lol_action.analysis.networks.operators import binary, items_of, truth
+from gpu_lol_action.analysis.networks.operators import binary, compared, items_of, truth
 from gpu_lol_action.analysis.networks.programs import origins_of
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Class, Function, Instance, Layer, Value
 
@@ -132,6 +132,31 @@ def _loop(machine: Machine, frame: Frame, node: ast.For | ast.AsyncFor) -> Signa
     return execute(machine, frame, node.orelse)
 
 
+def _match(machine: Machine, frame: Frame, node: ast.Match) -> Signal:
+    """Run the case that holds; of an unknown value the first."""
+    value = evaluate(machine, frame, node.subject)
+    for case in node.cases:
+        if _fits(machine, frame, case.pattern, value) is not False and (
+            case.guard is None or truth(evaluate(machine, frame, case.guard)) is not False
+        ):
+            return execute(machine, frame, case.body)
+    return None
+
+
+def _fits(machine: Machine, frame: Frame, pattern: ast.pattern, value: Value) -> bool | None:
+    """Return whether a value is what a case asks for; None where that is not known."""
+    if isinstance(pattern, ast.MatchOr):
+        fits = [_fits(machine, frame, each, value) for each in pattern.patterns]
+        return True if True in fits else None if None in fits else False
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
+        if pattern.name is not None:
+            frame.names[pattern.name] = value
+        return True
+    if isinstance(pattern, ast.MatchValue):
+        return compared(ast.Eq(), value, evaluate(machine, frame, pattern.value))
+    return None
+
+
 def _while(machine: Machine, frame: Frame, node: ast.While) -> Signal:
     before = machine.built, machine.steps
     for turn in range(MAX_WHILE):
@@ -210,7 +235,7 @@ def _unpack(machine: Machine, frame: Frame, targets: Sequence[ast.expr], value: 
 
 _STATEMENTS: Mapping[type[ast.stmt], Callable[[Machine, Frame, Any], Signal]] = {
     ast.Assign: _assign, ast.AnnAssign: _annotate, ast.AugAssign: _augment, ast.Expr: _expression, ast.Return: _return, ast.If: _branch,
-    ast.For: _loop, ast.AsyncFor: _loop, ast.While: _while, ast.With: _with, ast.AsyncWith: _with, ast.Try: _try,
+    ast.For: _loop, ast.AsyncFor: _loop, ast.While: _while, ast.Match: _match, ast.With: _with, ast.AsyncWith: _with, ast.Try: _try,
     ast.Import: _import, ast.ImportFrom: _import, ast.FunctionDef: _define, ast.AsyncFunctionDef: _define,
     ast.ClassDef: _define_class, ast.Raise: lambda *_: ("raise", None), ast.Break: lambda *_: ("break", None),
     ast.Continue: lambda *_: ("continue", None),

@@ -5,6 +5,7 @@ YOLOv5 (Jocher et al. 2020) and its many successors write a network as rows of a
 
 from __future__ import annotations
 
+import ast
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,11 +13,13 @@ from typing import Any
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.configured_lists import document_of
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.networks.machine import Machine, parse_value
+from gpu_lol_action.analysis.networks.machine import Frame, Machine, parse_value
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Named, Value
+from gpu_lol_action.analysis.python.syntax import parse_program
 from gpu_lol_action.domain.patterns import regex
 
 _OPENED = "opened file "
+LONGEST = 200
 LEAST_ROWS, COLUMNS = 3, 3
 """Rows that a table of layers has, and columns of each, at least."""
 CHARACTERS_PER_STEP = 50
@@ -30,6 +33,8 @@ def _evaluated(machine: Machine, places: Sequence[Value]) -> Value:
         return UNKNOWN
     if text.strip() in {"None", "True", "False"} or regex(r"[\d.,\s\[\]-]{1,80}").fullmatch(text):
         return parse_value(text)
+    if text.rstrip().endswith(")") and (tree := _call_of(text)) is not None and machine.program is not None:
+        return machine.evaluate(Frame(machine.program), tree)
     found = regex(r"(?:\w+\.)*(\w+)(\(.*\))?").fullmatch(text.strip())
     if found is None:
         return UNKNOWN
@@ -37,11 +42,19 @@ def _evaluated(machine: Machine, places: Sequence[Value]) -> Value:
     return machine.call(value, (), {}) if found[2] else value
 
 
+def _call_of(text: str) -> ast.Call | None:
+    """Return the call that a text is; None where it is something else."""
+    tree = parse_program(text.strip())
+    if isinstance(tree, str) or len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
+        return None
+    return tree.body[0].value if isinstance(tree.body[0].value, ast.Call) else None
+
+
 def _opened(machine: Machine, places: Sequence[Value]) -> Value:
     """Return a file that is opened, with its name where that is known."""
     del machine
     path = places[0] if places else None
-    return Named(_OPENED + (path if isinstance(path, str) and len(path) < 200 else ""))
+    return Named(_OPENED + (path if isinstance(path, str) and len(path) < LONGEST else ""))
 
 
 def _loaded(machine: Machine, places: Sequence[Value]) -> Value:
@@ -58,6 +71,31 @@ def _loaded(machine: Machine, places: Sequence[Value]) -> Value:
     machine.is_of_file = True
     machine.step(len(named[0].text) // CHARACTERS_PER_STEP)  # a program may load it in a loop
     return copy.deepcopy(_table_of(named[0]))
+
+
+def _module(machine: Machine, places: Sequence[Value]) -> Value:
+    """Return the module of a name that is only known as the program runs."""
+    del machine
+    name = places[0] if places else UNKNOWN
+    return Named(name.strip(".")) if isinstance(name, str) and 0 < len(name) < LONGEST else UNKNOWN
+
+
+def _file_module(machine: Machine, places: Sequence[Value]) -> Value:
+    """Return the module that a file is, by the file's path."""
+    path = places[1] if len(places) > 1 else UNKNOWN
+    if not isinstance(path, str) or not path.endswith(".py"):
+        return UNKNOWN
+    return _module(machine, [path.removesuffix(".py").replace("/", ".")])
+
+
+def _own_names(machine: Machine, places: Sequence[Value]) -> Value:
+    del machine, places
+    return Named("globals.__dict__")
+
+
+def _same(machine: Machine, places: Sequence[Value]) -> Value:
+    del machine
+    return places[0] if places else UNKNOWN
 
 
 @remembered
@@ -80,4 +118,6 @@ def _has_layers(document: Any) -> bool:
 
 READS: Mapping[str, Callable[[Machine, Sequence[Value]], Value]] = {
     "eval": _evaluated, "open": _opened, "yaml.safe_load": _loaded, "yaml.load": _loaded, "yaml.full_load": _loaded,
+    "importlib.import_module": _module, "import_module": _module, "__import__": _module, "globals": _own_names,
+    "importlib.util.spec_from_file_location": _file_module, "importlib.util.module_from_spec": _same,
 }  # fmt: skip

@@ -83,11 +83,11 @@ def test_files_of_settings_alone_make_no_other_run(
     assert beside is not None
     followed: list[Sequence[Source]] = []
 
-    def nodes_of(_machine: Machine, sources: Sequence[Source]) -> dict[str, dict[str, object]]:
+    def mappings_of(_machine: Machine, sources: Sequence[Source]) -> dict[str, dict[str, object]]:
         followed.append(sources)
         return {}
 
-    monkeypatch.setattr(media_networks, "nodes_of", nodes_of)
+    monkeypatch.setattr(media_networks, "mappings_of", mappings_of)
     found = [own_network((script,), InputSizes(64, configs=configs)) for configs in ((), (beside,), ())]
     assert len(set(found)) == 1
     assert len(followed) == times
