@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.media.networks import configured_network
-from gpu_lol_action.analysis.networks.machine import parse_value
 from gpu_lol_action.analysis.networks.measure import OwnNetwork
+from gpu_lol_action.analysis.networks.parsed import parse_value
 from gpu_lol_action.analysis.networks.sources import network_sources
 from gpu_lol_action.analysis.networks.values import Value
 from gpu_lol_action.analysis.programs.behavior import Behavior

@@ -47,7 +47,7 @@ def _number(kind: Callable[[float], float]) -> Builtin:
         value = asked.places[0] if asked.places else UNKNOWN
         if isinstance(value, str):
             try:
-                return kind(float(value)) if len(value) < 24 else UNKNOWN
+                return kind(number) if len(value) < 24 and math.isfinite(number := float(value)) else UNKNOWN
             except (ValueError, OverflowError):
                 return UNKNOWN
         if not isinstance(value, _Numbers):

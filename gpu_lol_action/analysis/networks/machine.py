@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
 from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.networks.parsed import parse_value
 from gpu_lol_action.analysis.networks.programs import Program
 from gpu_lol_action.analysis.networks.registries import REGISTERS, registered_names
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Class, Function, Instance, Layer, Named, Tensor, Value
-from gpu_lol_action.analysis.runs.settings import as_number
-from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 MAX_DEPTH = 28
@@ -59,7 +59,9 @@ class Kept:
 
     def keep(self, tensor: Tensor, times: float = 1.0) -> Tensor:
         """Note a tensor that a layer puts out, and how many of its size are saved; return it."""
-        if tensor.numel is not None:
+        if tensor.numel is not None and not math.isfinite(tensor.numel):
+            self.unknown += 1
+        elif tensor.numel is not None:
             self.saved += times * tensor.numel
             before = self.last.numel if self.last is not None and self.last.numel is not None else 0.0
             self.at_work = max(self.at_work, 2 * tensor.numel + before)
@@ -266,33 +268,6 @@ class Machine:
                 return parse_value(default.text)
         stray = self.stray.get(name)
         return parse_value(stray) if stray is not None else UNKNOWN
-
-
-def parse_value(text: str) -> Value:
-    """Return a setting's text as Python would have it: a number, a switch, a list of numbers, else the text."""
-    bare = text.strip().strip("\"'")
-    if bare.lower() in {"true", "false"}:
-        return bare.lower() == "true"
-    if bare.lower() in {"none", "null"}:
-        return None
-    if regex(r"\[\[[\d\s.,\[\]-]{1,300}\]\]").fullmatch(bare):
-        rows = [parse_value(f"{row},") for row in regex(r"\[([^\[\]]+)\]").findall(bare)]
-        return [row if isinstance(row, list) else [row] for row in rows]
-    if "," in bare:
-        parts = [_number(part) for part in bare.strip("[]() ").split(",") if part.strip()]
-        return parts if all(part is not None for part in parts) else bare
-    number = _number(bare)
-    return number if number is not None else bare
-
-
-def _number(text: str) -> float | int | None:
-    whole = as_number(text)
-    if whole is not None:
-        return whole
-    try:
-        return float(text) if len(text) < 24 else None
-    except ValueError:
-        return None
 
 
 def is_module(instance: Value) -> bool:

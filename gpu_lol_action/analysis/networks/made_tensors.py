@@ -22,7 +22,8 @@ def made(name: str, places: Sequence[Value], named: Mapping[str, Value]) -> Valu
         return made("zeros", [size], {}) if size is not None else UNKNOWN
     sides = first if isinstance(first, list) else list(places)
     if name in {"tensor", "arange", "normal"}:
-        sides = [len(first)] if isinstance(first, list) else [first]
+        is_scalar = name == "tensor" and isinstance(first, (int, float))
+        sides = [len(first)] if isinstance(first, list) else [1 if is_scalar else first]
     if name == "arange" and len(places) == 2 and all(isinstance(place, (int, float)) for place in places):
         sides = [max(0, places[1] - places[0])]
     if sides and all(isinstance(side, (int, float)) and side >= 0 for side in sides):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.networks.arguments import number
@@ -76,7 +77,10 @@ def measured(machine: Machine) -> list[OwnNetwork]:
     if machine.infers:
         outer = [root for root in outer if not is_judge(root) and (root.program is script or not only_fills(root))]
     for root in outer[:MOST_MEASURED]:
-        network = _measure(machine, root)
+        try:
+            network = _measure(machine, root)
+        except FAULTS:  # numbers of somebody's program that none of ours can be made of
+            continue
         before = found.get(network.name)
         is_believable = 0 < network.parameters <= MOST_PARAMETERS
         if is_believable and (before is None or before.parameters < network.parameters):
@@ -103,6 +107,8 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     counted = {p.network.name: p.network.parameters_m for p in parts.values() if isinstance(p, Counted)}
     weights += 1e6 * sum(counted.values())
     layered += 1e6 * sum(counted.values())
+    if not math.isfinite(weights):
+        weights = 0.0  # somebody's `float("inf")` went into a layer: nothing of it can be said
     unknown = (
         sum(part.parameters is None for part in layers) + kept.unknown + root.strangers // 2
     )  # half of them hold little

@@ -13,7 +13,8 @@ from typing import Any
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.configured_lists import document_of
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.networks.machine import Frame, Machine, parse_value
+from gpu_lol_action.analysis.networks.machine import Frame, Machine
+from gpu_lol_action.analysis.networks.parsed import parse_value
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Named, Value
 from gpu_lol_action.analysis.python.syntax import parse_program
 from gpu_lol_action.domain.patterns import regex

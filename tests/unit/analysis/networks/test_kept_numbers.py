@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.analysis.media.networks import own_network
 from gpu_lol_action.analysis.networks.inputs import InputSizes
 from tests.unit.analysis.conftest import Build
@@ -103,3 +104,25 @@ def test_a_part_that_is_named_as_it_is_built_is_found_by_that_name(checkout: Bui
     assert kept(checkout, built, "for i in range(3):\n    x = self.__getattr__('level_%d' % i)(x)") == pytest.approx(
         4, rel=0.01
     )
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "far = -torch.diag(torch.tensor(float('inf')).repeat(14), 0).unsqueeze(0).repeat(14, 1, 1)\nx = x + far",  # CCNet
+        "x = torch.cat([x, torch.zeros(1, 64, 14, 10 ** 300)], 1)",
+        "x = x * float('nan')",
+        "x = x.repeat(1, 10 ** 16, 10 ** 16, 10 ** 16).repeat(1, 10 ** 16, 10 ** 16, 10 ** 16)",
+        "x = torch.full((float('inf'),), 0) + x",
+        "x = nn.Linear(float('inf'), 64)(x)",
+        "x = x.view(-1, float('inf'))",
+    ],
+)
+def test_endless_numbers_stop_nothing(checkout: Build, run: str) -> None:
+    built = "self.other = nn.Linear(float('inf'), 1e308)\nself.more = nn.Conv2d(64, int(1e300), 3)"
+    body = NET.format(
+        built="\n".join(f"        {line}" for line in built.split("\n")),
+        run="\n".join(f"        {line}" for line in run.split("\n")),
+    )
+    tree = checkout({"train.py": HEAD + body + TRAIN, "requirements.txt": "torch\n"})
+    assert analyze(tree).spec.needs_gpu
