@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
+from gpu_lol_action.analysis.networks.asked import Asked, Builtin
 from gpu_lol_action.analysis.networks.attributes import assign_attribute, attribute
-from gpu_lol_action.analysis.networks.machine import MAX_LIST, Machine
+from gpu_lol_action.analysis.networks.kinds import is_instance, kind_of
+from gpu_lol_action.analysis.networks.machine import MAX_LIST
 from gpu_lol_action.analysis.networks.plain import copied, items
 from gpu_lol_action.analysis.networks.records import record_kind, replaced, split_number
-from gpu_lol_action.analysis.networks.values import UNKNOWN, Class, Instance, Layer, Named, Partial, Tensor, Value
-from gpu_lol_action.domain.records import record
+from gpu_lol_action.analysis.networks.values import UNKNOWN, Instance, Named, Partial, Tensor, Value
 
 _Numbers = (int, float)
-
-
-@record(frozen=True, slots=True)
-class Asked:
-    """A call of a function that is known here: its arguments."""
-
-    machine: Machine
-    places: Sequence[Value]
-    named: Mapping[str, Value]
-
-
-Builtin = Callable[[Asked], Value]
 
 
 def _range(asked: Asked) -> Value:
@@ -155,34 +144,6 @@ def _hasattr(asked: Asked) -> Value:
     return asked.places[1] in owner if isinstance(owner, dict) else UNKNOWN
 
 
-def _isinstance(asked: Asked) -> Value:
-    if len(asked.places) < 2:
-        return UNKNOWN
-    value, kinds = asked.places[0], asked.places[1] if isinstance(asked.places[1], list) else [asked.places[1]]
-    words = {
-        kind.last if isinstance(kind, Named) else kind.node.name if isinstance(kind, Class) else "" for kind in kinds
-    }
-    if isinstance(value, (bool, int, float, str, list, dict)):
-        own = {type(value).__name__, "Iterable" if isinstance(value, (list, dict)) else "", "tuple" if isinstance(value, list) else "",
-               "Sequence" if isinstance(value, list) else "", "ListConfig" if isinstance(value, list) else "", "DictConfig" if isinstance(value, dict) else ""}  # fmt: skip
-        return bool(own & words - {""})
-    if isinstance(value, Layer):
-        return value.kind in words or ("Module" in words)
-    if isinstance(value, Tensor):
-        return "Tensor" in words
-    if isinstance(value, Instance):
-        name = value.home.node.name if value.home is not None else value.kind
-        return name in words or ("Module" in words and value.is_network) or (UNKNOWN if words else False)
-    return False if value is None else UNKNOWN
-
-
-def _type(asked: Asked) -> Value:
-    value = asked.places[0] if asked.places else UNKNOWN
-    if isinstance(value, Instance) and value.home is not None:
-        return value.home
-    return Named(type(value).__name__) if isinstance(value, (bool, int, float, str, dict)) else UNKNOWN
-
-
 def _partial(asked: Asked) -> Value:
     return Partial(asked.places[0], tuple(asked.places[1:]), dict(asked.named)) if asked.places else UNKNOWN
 
@@ -285,12 +246,12 @@ BUILTINS: Mapping[str, Builtin] = {
     "np.floor": _number(math.floor), "numpy.floor": _number(math.floor),
     "max": _extreme(max), "min": _extreme(min), "sum": _sum, "zip": _zip, "enumerate": _enumerate, "list": _listed, "tuple": _listed,
     "set": _listed, "iter": _listed, "reversed": _reversed, "sorted": _sorted, "dict": _dict, "OrderedDict": _dict, "collections.OrderedDict": _dict, "cast": _second, "typing.cast": _second,
-    "getattr": _getattr, "setattr": _setattr, "hasattr": _hasattr, "isinstance": _isinstance, "partial": _partial, "functools.partial": _partial, "map": _map,
+    "getattr": _getattr, "setattr": _setattr, "hasattr": _hasattr, "isinstance": is_instance, "partial": _partial, "functools.partial": _partial, "map": _map,
     "np.prod": _product, "np.array": _array, "numpy.array": _array, "np.asarray": _array, "numpy.prod": _product, "math.prod": _product, "deepcopy": _copied, "copy.deepcopy": _copied, "copy": _copied, "copy.copy": _copied,
     "namedtuple": lambda asked: record_kind(asked.places), "collections.namedtuple": lambda asked: record_kind(asked.places),
     "re.split": lambda asked: split_number(*(*asked.places, UNKNOWN, UNKNOWN)[:2]), "dataclasses.replace": _replaced, "replace": _replaced,
     "all": _some(every=True), "any": _some(every=False), "torch.linspace": _linear_space, "np.linspace": _linear_space, "numpy.linspace": _linear_space,
-    "type": _type, "Input": _input, "keras.Input": _input, "tf.keras.Input": _input, "keras.layers.Input": _input, "layers.Input": _input,
+    "type": kind_of, "Input": _input, "keras.Input": _input, "tf.keras.Input": _input, "keras.layers.Input": _input, "layers.Input": _input,
     "tensorflow.keras.Input": _input, "tensorflow.keras.layers.Input": _input, "tf.keras.layers.Input": _input,
     "ConfigDict": _dict, "ml_collections.ConfigDict": _dict, "config_dict.ConfigDict": _dict,
     "edict": _dict, "EasyDict": _dict, "easydict.EasyDict": _dict, "SimpleNamespace": _dict, "types.SimpleNamespace": _dict,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
+from gpu_lol_action.analysis.networks.asked import Asked, Builtin
 from gpu_lol_action.analysis.networks.blueprints import blueprint_of
-from gpu_lol_action.analysis.networks.builtins import BUILTINS, HELPERS, Asked, Builtin
+from gpu_lol_action.analysis.networks.builtins import BUILTINS, HELPERS
 from gpu_lol_action.analysis.networks.layers import build_layer, is_counted
 from gpu_lol_action.analysis.networks.machine import MAX_LIST, Kept, Machine, Root
 from gpu_lol_action.analysis.networks.objects import CONTAINERS, call_function

@@ -101,7 +101,7 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     kept = machine.kept
     parts = {id(part): part for part in (*parts_of_network(root.network), *kept.used.values())}
     layers = [part for part in parts.values() if isinstance(part, Layer)]
-    weights = sum(part.parameters or 0.0 for part in layers)
+    weights = sum(_own_weights(part) for part in layers)
     layered = weights
     weights += sum(part.numel or 0.0 for part in parts.values() if isinstance(part, Tensor) and part.is_parameter)
     counted = {p.network.name: p.network.parameters_m for p in parts.values() if isinstance(p, Counted)}
@@ -140,6 +140,14 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
         is_size_assumed=kept.is_size_assumed,
         is_of_file=machine.is_of_file,
     )
+
+
+def _own_weights(layer: Layer) -> float:
+    """Return the weights of a layer but those that it shares with another one (``head.weight = table.weight``)."""
+    shared = layer.named.get("@weight")
+    is_shared = isinstance(shared, Tensor) and not shared.is_parameter and shared.numel is not None
+    weights = layer.parameters or 0.0
+    return max(0.0, weights - (shared.numel or 0.0)) if is_shared and isinstance(shared, Tensor) else weights
 
 
 def _lost_positions(kept: Kept) -> float:

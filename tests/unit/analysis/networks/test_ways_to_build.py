@@ -147,3 +147,62 @@ def test_a_text_that_cannot_be_evaluated_stops_nothing(checkout: Build, text: st
     program = f"{NET}\ntext = {text!r}\nother = eval(text)\nmodel = Net(384).cuda()\n{textwrap.dedent(LOOP)}"
     found = {finding.field: finding.value for finding in reversed(detect_all(checkout({"train.py": program})))}
     assert found["media.own_parameters"] == str(weights())
+
+
+FLATTENED = """
+def flat(*parts):
+    rows = []
+    for part in parts:
+        if isinstance(part, nn.Sequential):
+            rows.extend(part.children())
+        elif isinstance(part, nn.Module):
+            rows.append(part)
+    return nn.Sequential(*rows)
+
+
+class Half(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Conv2d(64, 64, 1)
+
+    def forward(self, x):
+        left, right = torch.split(self.one(x), (32, 32), dim=1)
+        return torch.cat((left, right), dim=1)
+
+
+model = flat(nn.Conv2d(3, 64, 1), nn.Sequential(Half(), Half())).cuda()
+"""
+
+
+def test_a_part_is_taken_for_a_row_of_layers_only_if_it_is_one(checkout: Build) -> None:
+    program = f"import torch\nfrom torch import nn\n{FLATTENED}{LOOP}"
+    tree = checkout({"train.py": program.replace("loader", "[(torch.randn(8, 3, 32, 32), None)]")})
+    found = {finding.field: int(finding.value) for finding in detect_all(tree) if finding.field == "media.own_outputs"}
+    assert found["media.own_outputs"] == 5 * 64 * 512**2  # each of three convolutions, and what is joined twice
+
+
+TIED = """
+class Language(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(50257, 768)
+        self.inner = nn.Linear(768, 768)
+        self.head = nn.Linear(768, 50257, bias=False)
+        self.head.weight = self.table.weight
+
+    def forward(self, x):
+        return self.head(self.inner(self.table(x)))
+
+
+model = Language().cuda()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "times"),
+    [("self.head.weight = self.table.weight", 1), ("self.table.weight = self.head.weight", 1), ("pass", 2)],
+)
+def test_weights_that_two_layers_share_count_once(checkout: Build, line: str, times: int) -> None:
+    program = f"import torch\nfrom torch import nn\n{TIED.replace('self.head.weight = self.table.weight', line)}{LOOP}"
+    found = {finding.field: finding.value for finding in reversed(detect_all(checkout({"train.py": program})))}
+    assert int(found["media.own_parameters"]) == times * 50257 * 768 + 769 * 768
