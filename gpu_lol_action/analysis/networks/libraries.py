@@ -137,10 +137,7 @@ def _names_of(machine: Machine, target: Named) -> Value:
     if home is None:
         return UNKNOWN
     names = [*home.classes, *home.functions][:MAX_LIST]
-    found = [
-        [name, machine.of_origin(None, name, home) if not home.defines(name) else machine.find(name, home)]
-        for name in names
-    ]
+    found = [[name, machine.find(name, home)] for name in names]
     return found if target.last == "items" else [value for _, value in found]
 
 
