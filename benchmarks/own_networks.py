@@ -6,7 +6,8 @@
 ROOT holds the repositories of `benchmarks/data/own_networks.jsonl` at their commits, as ROOT/<owner>+<name>; those that are not
 there are left out, and said. Each row has a program that builds one network of the repository, and two numbers that PyTorch 2.5.1
 gave for it: its weights, and what autograd saved per sample in one run (distinct storages that are no weights, in numbers of
-four bytes, and what is dropped as a mask of one byte, as on a GPU). Nothing of the repositories is executed here.
+four bytes, and what is dropped as a mask of one byte, as on a GPU). Nothing of the repositories is executed here, so that these
+two numbers cannot be counted again by it.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpu_lol_action.analysis.networks.machine import MAX_LIST, Frame, Machine
+from gpu_lol_action.analysis.networks.made_tensors import features_of
 from gpu_lol_action.analysis.networks.objects import LOADERS, SAME, call_function, line_of, method_of
 from gpu_lol_action.analysis.networks.spaces import space_of
-from gpu_lol_action.analysis.networks.tensors import features_of
 from gpu_lol_action.analysis.networks.values import (
     UNKNOWN,
     Class,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.networks.forms import numel_of
-from gpu_lol_action.analysis.networks.values import UNKNOWN, Tensor, Value
+from gpu_lol_action.analysis.networks.values import UNKNOWN, Method, Tensor, Value
 
 MADE = frozenset(
     {"zeros", "ones", "randn", "rand", "empty", "full", "Parameter", "tensor", "normal", "randint", "arange"}
 )
+DICTIONARY = frozenset({"items", "values", "keys"})
 
 
 def made(name: str, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
@@ -44,3 +45,19 @@ def asked(tensor: Tensor, name: str, places: Sequence[Value]) -> Value:
     if isinstance(axis, int):
         return int(tensor.shape[axis]) if -len(tensor.shape) <= axis < len(tensor.shape) else UNKNOWN
     return [int(side) for side in tensor.shape]
+
+
+def features_of(tensor: Tensor, name: str) -> Value:
+    """Return an attribute of a tensor: its shape where it is known."""
+    if name == "shape":
+        return list(tensor.shape) if tensor.shape is not None else UNKNOWN
+    if name == "ndim":
+        return len(tensor.shape) if tensor.shape is not None else UNKNOWN
+    if name in {"T", "mT", "data"}:
+        return Tensor(tensor.numel, (*tensor.shape[:-2], tensor.shape[-1], tensor.shape[-2])) if name != "data" and tensor.shape and len(tensor.shape) > 1 else tensor  # fmt: skip
+    if (
+        name in {"tensors", "tensor", "images", "pixel_values", "last_hidden_state", "sample", "logits"}
+        or name in DICTIONARY
+    ):
+        return tensor if name not in DICTIONARY else Method(tensor, name)
+    return UNKNOWN if name in {"device", "dtype", "grad", "requires_grad", "is_cuda"} else Method(tensor, name)

@@ -148,10 +148,12 @@ def _fits(machine: Machine, frame: Frame, pattern: ast.pattern, value: Value) ->
     if isinstance(pattern, ast.MatchOr):
         fits = [_fits(machine, frame, each, value) for each in pattern.patterns]
         return True if True in fits else None if None in fits else False
-    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
+    if isinstance(pattern, ast.MatchAs):
         if pattern.name is not None:
             frame.names[pattern.name] = value
-        return True
+        return True if pattern.pattern is None else _fits(machine, frame, pattern.pattern, value)
+    if isinstance(pattern, ast.MatchSingleton):
+        return None if value is UNKNOWN else value is pattern.value
     if isinstance(pattern, ast.MatchValue):
         return compared(ast.Eq(), value, evaluate(machine, frame, pattern.value))
     return None

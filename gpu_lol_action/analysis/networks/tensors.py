@@ -25,10 +25,10 @@ from gpu_lol_action.analysis.networks.forms import (
     spread,
 )
 from gpu_lol_action.analysis.networks.machine import Machine
-from gpu_lol_action.analysis.networks.made_tensors import MADE, asked, made
+from gpu_lol_action.analysis.networks.made_tensors import DICTIONARY, MADE, asked, made
 from gpu_lol_action.analysis.networks.patterns import packed, patterned, unpacked
 from gpu_lol_action.analysis.networks.shapes import reshaped
-from gpu_lol_action.analysis.networks.values import DIFFERENCE, RESULT, UNKNOWN, Method, Tensor, Value, names_label
+from gpu_lol_action.analysis.networks.values import DIFFERENCE, RESULT, UNKNOWN, Tensor, Value, names_label
 from gpu_lol_action.analysis.networks.windows import folded, slid, unfolded
 
 # What comes out is saved besides what goes in.
@@ -46,28 +46,11 @@ _PAIRS = frozenset({"max", "min", "median"})
 _SCALED = frozenset({"pow", "square", "mul", "div", "matmul"})
 _RESULTS = frozenset({"relu", "softmax", "log_softmax"})
 _PATTERNED = frozenset({"rearrange", "repeat", "reduce"})
-_DICTIONARY = frozenset({"items", "values", "keys"})
 FUNCTIONS = frozenset({*_SAVES, *_SAME, *MADE, *_PRODUCTS, *_MEANS, *CONVOLUTIONS, "expand", "glu", "pad", "view", "reshape", "flatten", "permute", "transpose", "swapaxes", "unsqueeze",
                        "rearrange", "chunk", "split", "unbind", "tensor_split", "interpolate", "upsample", "resize", "max_pool2d", "avg_pool2d", "max_pool1d",
                        "avg_pool1d", "max_pool3d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool1d", "adaptive_max_pool1d", "adaptive_avg_pool3d",
                        "scaled_dot_product_attention", "memory_efficient_attention", "flash_attn_func", "movedim",
                        "unfold", "fold", "reduce", "pack", "unpack", "numel", "size", "dim", "repeat", "topk", "meshgrid"})  # fmt: skip
-
-
-def features_of(tensor: Tensor, name: str) -> Value:
-    """Return an attribute of a tensor: its shape where it is known."""
-    if name == "shape":
-        return list(tensor.shape) if tensor.shape is not None else UNKNOWN
-    if name == "ndim":
-        return len(tensor.shape) if tensor.shape is not None else UNKNOWN
-    if name in {"T", "mT", "data"}:
-        return Tensor(tensor.numel, (*tensor.shape[:-2], tensor.shape[-1], tensor.shape[-2])) if name != "data" and tensor.shape and len(tensor.shape) > 1 else tensor  # fmt: skip
-    if (
-        name in {"tensors", "tensor", "images", "pixel_values", "last_hidden_state", "sample", "logits"}
-        or name in _DICTIONARY
-    ):
-        return tensor if name not in _DICTIONARY else Method(tensor, name)
-    return UNKNOWN if name in {"device", "dtype", "grad", "requires_grad", "is_cuda"} else Method(tensor, name)
 
 
 def combine(left: Value, right: Value) -> Tensor:
@@ -171,7 +154,7 @@ def call_tensor_function(machine: Machine, name: str, places: Sequence[Value], n
     if not tensors:
         return UNKNOWN
     first = tensors[0]
-    if name in _DICTIONARY:  # features by name
+    if name in DICTIONARY:  # features by name
         return [["0", first]] if name == "items" else [first] if name == "values" else ["0"]
     if name in {"size", "numel", "dim"}:
         return asked(first, name, places)
@@ -182,7 +165,7 @@ def call_tensor_function(machine: Machine, name: str, places: Sequence[Value], n
     if name in _PRODUCTS:
         return machine.kept.keep(_product(name, places, tensors))
     if name in _SAVES or name in _SAME or name.endswith("attention") or name.startswith("flash"):
-        return _of_one_form(machine, name, tensors, named)
+        return _of_one_form(machine, name, tensors, places, named)
     return _formed(machine, name, first, places, named)
 
 
@@ -198,10 +181,12 @@ def _in_a_row(machine: Machine, name: str, places: Sequence[Value]) -> Value:
     return [machine.kept.keep(found[0]), found[1]]
 
 
-def _of_one_form(machine: Machine, name: str, tensors: Sequence[Tensor], named: Mapping[str, Value]) -> Tensor:
+def _of_one_form(
+    machine: Machine, name: str, tensors: Sequence[Tensor], places: Sequence[Value], named: Mapping[str, Value]
+) -> Tensor:
     """Return what has the form of what went in, and note it where the backward pass needs it."""
     first = tensors[0]
-    if name == "dropout" and machine.running:
+    if name == "dropout" and named.get("p", places[1] if len(places) > 1 else 0.5) != 0:
         return machine.kept.keep(Tensor(first.numel, first.shape), dropped(first))
     if name in _SCALED:
         keep_differences(machine, tensors)

@@ -39,6 +39,7 @@ def kept(checkout: Build, built: str, run: str) -> float:
         ("self.drop = nn.Dropout(0.1)", "x = self.drop(x)", 1.25),
         ("self.drop = nn.Dropout(0.0)", "x = self.drop(x)", 1),
         ("", "x = torch.nn.functional.dropout(torch.relu(x), 0.1)", 2.25),
+        ("", "x = torch.nn.functional.dropout(torch.relu(x), p=0.0)", 1),
         ("self.soft = nn.Softmax(-1)\nself.drop = nn.Dropout(0.1)", "x = self.drop(self.soft(x))", 2.25),
         ("", "m = x.mean(1, keepdim=True)\nx = (x - m) / torch.sqrt(x.var(1, keepdim=True) + 1e-6)", 3),
         ("", "x = x - x.mean(1, keepdim=True)", 1),

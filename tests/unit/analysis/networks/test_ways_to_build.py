@@ -107,6 +107,10 @@ WAYS = {
     "a text that is evaluated": ({"models.py": NET}, with_options("Net", "from models import *\nmodel = eval(args.arch)(args.width)"), weights()),
     "a call that is evaluated": ({"models.py": NET}, 'from models import Net\nmodel = eval("Net(width=384)")', weights()),
     "a case": ({"models.py": NET}, with_options("big", 'from models import Net\nmatch args.arch:\n    case "small" | "tiny":\n        model = Net(64)\n    case "big":\n        model = Net(384)\n    case _:\n        model = Net(32)'), weights()),
+    "a case with a name, behind one for nothing": (
+        {"models.py": NET},
+        with_options("big", 'from models import Net\nmatch args.arch:\n    case None | True:\n        model = Net(16)\n    case "small" as name:\n        model = Net(64)\n    case ("big" | "large") as name:\n        model = Net(384)'), weights(),
+    ),
     "the case for all others": ({"models.py": NET}, with_options("big", 'from models import Net\nmatch args.arch:\n    case "small":\n        model = Net(64)\n    case other:\n        model = Net(384)'), weights()),
     "a file's words": ({"models.py": NET, "config.yaml": f"model:\n  {DEEP}"}, with_options("net", f'{READ}from models import Net\nmodel = Net(cfg["model"]["width"], cfg["model"]["depth"])'), weights(depth=6)),
     "a part of a file": ({"models.py": NET, "config.yaml": f"model:\n  {DEEP}"}, with_options("net", f'{READ}from models import Net\nmodel = Net(**cfg["model"])'), weights(depth=6)),
