@@ -1,6 +1,6 @@
 """How right `gpu-lol analyze` is on real repositories whose needs are known from their own documentation.
 
-``python benchmarks/repositories.py ROOT [--split tuned|held-out|public] [--without-docs]``
+``python benchmarks/repositories.py ROOT [--split tuned|held-out|public] [--without-docs] [--llm]``
 
 ``benchmarks/data/repositories.jsonl`` names the repositories, their commits, and what a knowledgeable reader accepts as right:
 workloads, GiB per GPU as a range, GPU counts, packages, each with the place that says so. The checkouts themselves are not kept
@@ -8,6 +8,9 @@ here: put each at its commit under ``ROOT/<owner>+<name>/<subdir>``; what is mis
 
 The analyzer was improved on the splits ``public`` and ``tuned``. A split ``held-out`` is read once, and not looked into
 (docs/analysis-figures.md has such readings); once anything is improved on it, it is ``tuned``.
+
+With ``--llm`` the language model of ``GPU_LOL_LLM_URL`` may correct each answer (docs/hub-and-llm.md): one question of about
+25 KB for each repository.
 """
 
 from __future__ import annotations
@@ -60,10 +63,10 @@ def folder_of(root: Path, case: Mapping[str, Any]) -> Path:
     return root / str(case["repo"]).replace("/", "+") / str(case["subdir"])
 
 
-def analyze(folder: Path) -> dict[str, Any] | None:
+def analyze(folder: Path, options: Iterable[str] = ()) -> dict[str, Any] | None:
     """Return what `gpu-lol analyze` prints as JSON for a folder; None where it failed."""
     code = "import sys; from gpu_lol_action.cli import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, "analyze", str(folder), "--format", "json"]
+    command = [sys.executable, "-c", code, "analyze", str(folder), "--format", "json", *options]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=environment)
     found: dict[str, Any] | None = json.loads(done.stdout) if done.returncode == 0 else None
@@ -128,22 +131,29 @@ def main() -> None:
     parser.add_argument("root", type=Path)
     parser.add_argument("--split", choices=("public", "tuned", "held-out"))
     parser.add_argument("--without-docs", action="store_true", help="leave *.md, *.rst and docs/ out of each checkout")
+    parser.add_argument(
+        "--llm", action="store_true", help="let the language model of GPU_LOL_LLM_URL correct the answers"
+    )
     options = parser.parse_args()
+    more = ["--llm"] if options.llm else []
     cases = read_cases(options.split)
     right: Counter[str] = Counter()
     asked: Counter[str] = Counter()
     factors: list[float] = []
-    absent = 0
+    absent = corrected = unheard = 0
     for case in cases:
         folder = folder_of(options.root, case)
         if not folder.is_dir():
             absent += 1
             continue
         with tempfile.TemporaryDirectory() as space:
-            found = analyze(without_documentation(folder, Path(space)) if options.without_docs else folder)
+            found = analyze(without_documentation(folder, Path(space)) if options.without_docs else folder, more)
         fields = judge(case, found) if found is not None else dict.fromkeys(FIELDS, False)
         asked.update(fields.keys())
         right.update(field for field, value in fields.items() if value)
+        if found is not None:
+            corrected += "llm_override" in found
+            unheard += any("the language model" in gap for gap in found["not_understood"])
         if found is not None and (factor := closeness(case, found)) is not None:
             factors.append(factor)
         misses = [field for field in FIELDS[:-1] if fields.get(field) is False]
@@ -151,6 +161,8 @@ def main() -> None:
             got = f"{found['workload_type']}, {found['vram_required_gb']} GB x {found['gpu_count']}"
             print(f"{case['id']:<28} {', '.join(misses)}: got {got}")
     print(f"\n{len(cases) - absent} repositories, {absent} not checked out")
+    if options.llm:
+        print(f"corrected by the language model {corrected}, its answer missing or not taken {unheard}")
     for field in FIELDS:
         if asked[field]:
             print(f"{field:<28} {right[field]:>3} of {asked[field]:>3}  {right[field] / asked[field]:>6.1%}")

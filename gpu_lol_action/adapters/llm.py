@@ -18,7 +18,9 @@ from gpu_lol_action.domain.lookup import Question, Unanswered
 from gpu_lol_action.domain.redaction import redact
 
 BOX = timedelta(seconds=45)
-MAX_TOKENS = 2000
+MAX_TOKENS = 4000
+"""Of an answer, and of the thoughts that some models count with it."""
+
 _PATH = "/chat/completions"
 
 

@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.answer.differences import complete, file_of
 from gpu_lol_action.domain.analysis import Analysis, Override
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators, find_accelerator
+from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.redaction import clean_text
@@ -24,6 +25,9 @@ from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, WorkloadType
 
 FLOOR_GB = 8
 """No card that is rented has less; a smaller answer is a mistake or a trick."""
+
+CPU_GIB = 1.0
+"""Weights that a processor runs well enough: smaller models are no reason to rent a card."""
 
 MOST_CARDS = 8
 MAX_ANSWER_CHARACTERS = 20_000
@@ -147,14 +151,14 @@ class _OutOfBoundsError(Exception):
 def _problem(before: Analysis, after: Analysis, advice: Advice) -> str | None:
     """Return the bound that an answer breaks."""
     if not after.proposed.needs_gpu:
-        if _weights_gib(before):
+        if _weights_gib(before) > CPU_GIB:
             return "it says that no GPU is needed, and the code loads a model onto one"
         return None
     card = accelerators()[advice.gpu_type] if advice.gpu_type else None
     vram = after.proposed.hardware.vram_required_gb if advice.vram_gb is None else advice.vram_gb
     vram = FLOOR_GB if vram is None else vram
     count = after.proposed.hardware.gpu_count
-    weights = _weights_gib(after)
+    weights = _least_weights_gib(after)
     if advice.gpu_count is not None and advice.gpu_count < 1:
         return "it says that no GPU is needed for a workload that needs one"
     if vram < FLOOR_GB and advice.vram_gb is not None:
@@ -172,9 +176,18 @@ def _problem(before: Analysis, after: Analysis, advice: Advice) -> str | None:
 
 
 def _weights_gib(analysis: Analysis) -> float:
-    """Return what the weights alone take of each card."""
-    terms = analysis.breakdown.terms if analysis.breakdown else ()
-    return sum(term.gib for term in terms if term.name == "weights")
+    """Return what the weights alone take of each card in the run that is provisioned for."""
+    return _weights_of(analysis.breakdown)
+
+
+def _least_weights_gib(analysis: Analysis) -> float:
+    """Return what the weights alone take of each card at least: a model may mean any of the runs that were found."""
+    others = (_weights_of(profile.breakdown) for profile in analysis.profiles)
+    return min((_weights_gib(analysis), *(weights for weights in others if weights)))
+
+
+def _weights_of(breakdown: MemoryBreakdown | None) -> float:
+    return sum(term.gib for term in (breakdown.terms if breakdown else ()) if term.name == "weights")
 
 
 def _largest_gb() -> float:

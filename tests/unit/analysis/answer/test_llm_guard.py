@@ -160,6 +160,25 @@ def test_an_answer_out_of_bounds_is_refused_whole(checkout: Build, answer: dict[
     assert words in refusal(advised(checkout(FILES), answer))
 
 
+def test_the_lightest_of_the_runs_bounds_the_memory(checkout: Build) -> None:
+    # The model may mean the run beside: of Qwen2.5-0.5B the weights take 1 GB, of the 7 billion parameters 15.
+    beside = FILES["train.py"].replace("Qwen2.5-7B", "Qwen2.5-0.5B")
+    tree = checkout({**FILES, "README.md": "```\npython train.py\n```\n", "small/train.py": beside})
+    before = analyze(tree)
+    assert [profile.program for profile in before.profiles] == ["small/train.py"]
+    assert taken(advised(tree, {"vram_required_gb": 8, "gpu_count": 1})).proposed.hardware.vram_required_gb == 8
+    assert "weights alone need" in refusal(
+        advised(checkout(FILES | {"small/train.py": ""}), {"vram_required_gb": 8, "gpu_count": 1})
+    )
+
+
+def test_a_model_that_a_processor_runs_is_no_reason_for_a_card(checkout: Build) -> None:
+    small = FILES["train.py"].replace("Qwen/Qwen2.5-7B", "google-t5/t5-small")
+    tree = checkout({**FILES, "train.py": small})
+    assert analyze(tree).proposed.needs_gpu
+    assert not taken(advised(tree, {"workload_type": "cpu-only"})).proposed.needs_gpu
+
+
 def test_another_workload_takes_its_image_and_memory_with_it(checkout: Build) -> None:
     tree = checkout(TABLE)
     before = analyze(tree)
