@@ -19,16 +19,21 @@ from gpu_lol_action.domain.records import record
 MAX_ANSWERS = 6
 """Of one proposal: head and base are asked about once each."""
 MAX_CHARACTERS = 2000
+MAX_MODEL_CHARACTERS = 200
 _HEAD = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @record(frozen=True, slots=True)
 class KeptAnswers:
-    """Answers by ``digest_of`` what was asked, for the commit ``head``; None for a question that got no answer of use."""
+    """Answers by ``digest_of`` what was asked, for the commit ``head``; None for a question that got no answer of use.
+
+    ``model`` is who answered; empty where that is not known.
+    """
 
     head: str = ""
     given: Mapping[str, str | None] = field(default_factory=dict)
+    model: str = ""
 
     def at(self, head: str) -> KeptAnswers:
         """Return what is kept for a commit."""
@@ -45,19 +50,21 @@ def digest_of(question: Question, model: str) -> str:
 
 def kept_to_json(kept: KeptAnswers) -> dict[str, Any] | None:
     """Return the answers as a part of a document; None where there are none."""
-    return {"head": kept.head, "given": dict(kept.given)} if kept.given else None
+    return {"head": kept.head, "model": kept.model, "given": dict(kept.given)} if kept.given else None
 
 
 def kept_from_json(document: object) -> KeptAnswers:
     """Return the answers behind a part of a document; nothing where it is none that this version wrote: then they are asked for anew."""
     if not isinstance(document, dict):
         return NOTHING_KEPT
-    head, given = document.get("head"), document.get("given")
+    head, given, model = document.get("head"), document.get("given"), document.get("model", "")
+    if not isinstance(model, str) or len(model) > MAX_MODEL_CHARACTERS:
+        return NOTHING_KEPT
     if not isinstance(head, str) or not _HEAD.fullmatch(head) or not isinstance(given, dict):
         return NOTHING_KEPT
     if len(given) > MAX_ANSWERS or not all(_is_answer(digest, text) for digest, text in given.items()):
         return NOTHING_KEPT
-    return KeptAnswers(head, given)
+    return KeptAnswers(head, given, model)
 
 
 def _is_answer(digest: object, text: object) -> bool:

@@ -35,8 +35,13 @@ class Lookups:
         hub = self.hub if self.is_hub_asked or policy.asks_hub else None
         if not is_fork:
             return Lookups(hub, self.llm, self.is_hub_asked, self.prices)
-        llm = self.llm if policy.may_forks_ask_llm else None
+        llm = self.llm if may_ask_llm(policy, is_fork=is_fork) else None
         return Lookups(hub.anonymous() if hub is not None else None, llm, self.is_hub_asked, self.prices)
 
 
 NO_LOOKUPS = Lookups()
+
+
+def may_ask_llm(policy: Policy, *, is_fork: bool) -> bool:
+    """Return whether a language model may be asked about this code, if one is set up."""
+    return policy.may_forks_ask_llm or not is_fork

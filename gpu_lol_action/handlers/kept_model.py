@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gpu_lol_action.handlers.ports_lookups import LanguageModel
 
 NONE_THEN = Unanswered("it gave none of use when the proposal was made")
+NOT_HERE = Unanswered("none is set up in this job, and the proposal asked something else")
 
 
 @dataclass(slots=True)
@@ -49,10 +50,37 @@ class KeptModel:
         return answer
 
 
-def remembering(lookups: Lookups, kept: KeptAnswers, *, is_proposing: bool = False) -> Lookups:
-    """Return the same lookups with a language model that is not asked what it has answered already."""
+@dataclass(frozen=True, slots=True)
+class ReadBackModel:
+    """Fulfils the ``LanguageModel`` port where none is set up: it says again what the proposal was told, and nothing else.
+
+    So a machine is what was proposed, whichever job launches it.
+    """
+
+    kept: KeptAnswers
+
+    @property
+    def name(self) -> str:
+        """Which model answered then."""
+        return self.kept.model
+
+    def ask(self, question: Question) -> str | Unanswered:
+        """Return the kept answer to this very question, else why there is none."""
+        digest = digest_of(question, self.name)
+        if digest not in self.kept.given:
+            return NOT_HERE
+        answer = self.kept.given[digest]
+        return answer if answer is not None else NONE_THEN
+
+
+def remembering(lookups: Lookups, kept: KeptAnswers, *, is_allowed: bool, is_proposing: bool = False) -> Lookups:
+    """Return the same lookups with a language model that is not asked what it has answered already.
+
+    ``is_allowed``: whether a language model may be asked about this code; without that, what one said counts no more.
+    """
     if lookups.llm is None:
-        return lookups
+        is_read_back = is_allowed and kept.model and kept.given
+        return replace(lookups, llm=ReadBackModel(kept)) if is_read_back else lookups
     return replace(lookups, llm=KeptModel(lookups.llm, kept, is_proposing))
 
 
@@ -60,7 +88,7 @@ def keep_answers(context: Context, number: int, head: str, lookups: Lookups, kep
     """Write down what a proposal rests on, where that is news; where it may not be written, what follows asks anew."""
     if context.surfaces is None or not isinstance(lookups.llm, KeptModel):
         return
-    heard = KeptAnswers(head, dict(sorted(lookups.llm.heard.items())))
+    heard = KeptAnswers(head, dict(sorted(lookups.llm.heard.items())), lookups.llm.name)
     if heard == kept or not heard.given:
         return
     try:

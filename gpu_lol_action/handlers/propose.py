@@ -19,7 +19,7 @@ from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import SpecError
-from gpu_lol_action.handlers.askable import Lookups
+from gpu_lol_action.handlers.askable import Lookups, may_ask_llm
 from gpu_lol_action.handlers.concluding import Compared, Fetched, Reading, conclude_change
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.kept_model import keep_answers, remembering
@@ -108,7 +108,8 @@ def _gather(context: Context, occasion: Occasion) -> _Scene:
     note = read_note(context, occasion.pull_request.number)
     is_fork = occasion.pull_request.is_fork(occasion.repository.full_name)
     kept = note.answers.at(head.sha)
-    lookups = remembering(context.lookups.allowed(policy, is_fork=is_fork), kept, is_proposing=True)
+    asked = context.lookups.allowed(policy, is_fork=is_fork)
+    lookups = remembering(asked, kept, is_allowed=may_ask_llm(policy, is_fork=is_fork), is_proposing=True)
     return _Scene(occasion, trees, seen, policy, note, lookups, measured_runs(context))
 
 

@@ -14,7 +14,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import PullRequest
 from gpu_lol_action.errors import GpuLolError
-from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
+from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups, may_ask_llm
 from gpu_lol_action.handlers.concluding import Fetched, Reading, conclude, concluded
 from gpu_lol_action.handlers.consulting import consult
 from gpu_lol_action.handlers.context import Context
@@ -75,7 +75,8 @@ def read_change(
     takes the place of the file at the head.
     """
     sha = pull_request.head_sha
-    lookups = remembering(context.lookups.allowed(policy, is_fork=is_fork), note.answers.at(sha))
+    asked = context.lookups.allowed(policy, is_fork=is_fork)
+    lookups = remembering(asked, note.answers.at(sha), is_allowed=may_ask_llm(policy, is_fork=is_fork))
     head = fetch(context, sha)
     if spec_text is not None:
         head = replace(head, spec_text=spec_text)

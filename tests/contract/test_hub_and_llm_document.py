@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import yaml
 
 from gpu_lol_action.action_io import INPUTS
 from gpu_lol_action.adapters import boxed_http, hub, hub_cache, llm
@@ -47,3 +49,18 @@ def test_inputs_and_policy_keys_exist() -> None:
     assert parse_policy("analysis: {llm_for_forks: true}").may_forks_ask_llm
     for key in ("analysis.hub: true", "analysis.llm_for_forks: true"):
         assert f"`{key}`" in PAGE
+
+
+def test_the_workflow_that_it_shows_grants_and_passes_what_the_action_knows() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "hub-and-llm.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```yaml\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    workflow = yaml.safe_load(block)
+    (job,) = workflow["jobs"].values()
+    (step,) = job["steps"]
+    assert workflow["permissions"] == {}
+    assert job["permissions"] == {"contents": "write", "pull-requests": "write"}
+    assert set(step["with"]) == {"llm-url", "llm-model", "llm-key"}
+    assert set(step["with"]) <= {item.name for item in INPUTS}
+    # Its triggers are those of the reusable workflow that it takes the place of.
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(block.splitlines()[:4]) in readme

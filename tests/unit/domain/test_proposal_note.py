@@ -82,7 +82,7 @@ def test_a_cpu_program_gets_a_gpu_where_one_is_asked_for_and_loses_it_again() ->
     assert not correct_spec(CPU, Corrections(image="acme/cuda:1")).needs_gpu
 
 
-ANSWERS = KeptAnswers("ab" * 20, {"0f" * 32: '{"vram_required_gb": 48}', "1e" * 32: None})
+ANSWERS = KeptAnswers("ab" * 20, {"0f" * 32: '{"vram_required_gb": 48}', "1e" * 32: None}, "some-model")
 
 
 def test_answers_are_read_as_they_were_written_and_outlive_what_people_set() -> None:
@@ -105,6 +105,8 @@ def test_answers_are_read_as_they_were_written_and_outlive_what_people_set() -> 
         {"head": "main", "given": {"0f" * 32: None}},
         {"head": "ab" * 20, "given": [["0f" * 32, None]]},
         {"head": "ab" * 20, "given": {"short": None}},
+        {"head": "ab" * 20, "given": {"0f" * 32: None}, "model": 3},
+        {"head": "ab" * 20, "given": {"0f" * 32: None}, "model": "x" * 201},
         {"head": "ab" * 20, "given": {"0f" * 32: 48}},
         {"head": "ab" * 20, "given": {"0f" * 32: "x" * 2001}},
         {"head": "ab" * 20, "given": {f"{place:064x}": None for place in range(7)}},

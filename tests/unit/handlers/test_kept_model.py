@@ -21,6 +21,7 @@ from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.plan import plan_up
 from gpu_lol_action.handlers.planned import UpPlan
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
+from gpu_lol_action.handlers.reading import read_change
 from tests.support.surfaces import Shown
 from tests.support.web import Said, Seen, Web, said_json, web_server
 from tests.unit.handlers.conftest import Bench
@@ -97,6 +98,55 @@ def test_up_after_a_proposal_asks_nothing_and_gets_the_same_figure(bench: Bench,
     assert len(endpoint.seen) == asked
     assert f"{planned} GB" in proposed
     assert planned in sizes(note_to_json(shown.notes[12]))
+
+
+def ask_nobody(bench: Bench) -> None:
+    """Be a job for which no language model is set up, as those of the reusable workflows."""
+    bench.context = replace(bench.context, lookups=Lookups())
+
+
+def test_up_in_a_job_without_a_language_model_launches_what_was_proposed(
+    bench: Bench, shown: Shown, endpoint: Web
+) -> None:
+    ask_nobody(bench)
+    code_alone = planned_gib(bench)
+    ask_afresh(bench, endpoint)
+    proposed = propose(bench)
+    ask_nobody(bench)
+    planned = planned_gib(bench)
+    assert planned != code_alone
+    assert planned in sizes(note_to_json(shown.notes[12]))
+    assert propose(bench, is_asked=True) == proposed, "nor does a proposal that is asked for there take it back"
+    ask_afresh(bench, endpoint)
+    asked = len(endpoint.seen)
+    assert planned_gib(bench) == planned
+    assert len(endpoint.seen) == asked
+
+
+@pytest.mark.parametrize("change", ["code", "head", "fork", "no name"])
+def test_without_a_language_model_only_the_answer_to_this_very_question_counts(
+    bench: Bench, shown: Shown, endpoint: Web, change: str
+) -> None:
+    ask_nobody(bench)
+    code_alone = planned_gib(bench)
+    ask_afresh(bench, endpoint)
+    propose(bench)
+    ask_nobody(bench)
+    if change == "code":
+        (bench.forge.folder / "train.py").write_text(TRAIN + "# another\n")
+    if change == "head":
+        bench.forge.pull = replace(bench.forge.pull, head_sha="e" * 40)
+    if change == "fork":
+        bench.forge.pull = replace(bench.forge.pull, head_repository="mallory/ml")
+        bench.context = replace(bench.context, forge=bench.forge)
+    if change == "no name":
+        kept = replace(shown.notes[12].answers, model="")
+        shown.notes[12] = note_from_json(note_to_json(replace(shown.notes[12], answers=kept)))
+    note = shown.notes[12]
+    kept_before = note.answers
+    reading = read_change(bench.context, bench.forge.pull, Policy(), is_fork=change == "fork", note=note)
+    assert reading.analysis.proposed.hardware.vram_required_gb == code_alone
+    assert shown.notes[12].answers == kept_before
 
 
 def test_a_further_proposal_of_the_same_commit_rests_on_the_same_answers(
