@@ -11,13 +11,14 @@ from gpu_lol_action.analysis.commands.monai_bundles import bundle_packages
 from gpu_lol_action.analysis.dependencies.hosted_packages import hosted_lists
 from gpu_lol_action.analysis.dependencies.install_commands import InstallCommand
 from gpu_lol_action.analysis.dependencies.install_sources import counting_commands
+from gpu_lol_action.analysis.dependencies.list_choice import are_of_others, of_level, stem_of
 from gpu_lol_action.analysis.dependencies.own_extras import extras_of, offered_paths, own_lines
 from gpu_lol_action.analysis.dependencies.project_choice import asks, joined, near_projects
 from gpu_lol_action.analysis.dependencies.python_version import chosen_python
 from gpu_lol_action.analysis.dependencies.script_metadata import script_packages
 from gpu_lol_action.analysis.dependencies.shown_lists import for_shown, without_clients, without_watchers
 from gpu_lol_action.analysis.dependencies.submodules import submodule_requirements
-from gpu_lol_action.analysis.dependencies.told_lists import find_list, list_at, told_beside, told_lists
+from gpu_lol_action.analysis.dependencies.told_lists import list_at, told_beside, told_lists
 from gpu_lol_action.analysis.documents.shown_programs import is_shown
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.formats.paths import Form, Role
@@ -39,9 +40,6 @@ from gpu_lol_action.analysis.runs.rented_machines import rented_packages
 from gpu_lol_action.analysis.runs.runs import primary_run
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
-
-_BASE = frozenset({"base", "main", "core", "common", "runtime", "prod", "production", "default", "app", "train", "training",
-                   "gpu", "cuda", "full", "all", "pip", "torch", "min", "minimal"})  # fmt: skip
 
 _EXTRA, MAX_FILES = regex(r"extra[-_]requirements\.txt"), 40
 
@@ -140,7 +138,7 @@ def _chosen(
     """Return the requirements files that count, nearest first."""
     files = [s for s in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,)) if "constraint" not in s.name]
     projects = near_projects(checkout, folders, (), run)
-    main = [source for source in files if not is_development(_stem(source)) and not is_lower_bounds(source, projects)]
+    main = [source for source in files if not is_development(stem_of(source)) and not is_lower_bounds(source, projects)]
     levels = [[s for s in main if s.folder in {folder, f"{folder}/requirements".lstrip("/")}] for folder in folders]
     # What a recipe needs beyond its library's own list (`extra_requirements.txt` beside the program).
     extra = [s for s in files if s.folder == folders[0] and (s.folder or not levels[0]) and _EXTRA.fullmatch(s.name)]
@@ -158,8 +156,12 @@ def _chosen(
         return [source for source in told_lists(checkout, commands) if source.folder not in others]
     beside = told_beside(checkout, commands, folders)
     found: list[Source] = []
-    for level in without_clients(levels, run):
-        found += _of_level(checkout, level, run, commands)
+    counting = without_clients(levels, run)
+    for level in counting:
+        chosen = of_level(checkout, level, run, commands)
+        if level is not counting[-1] and are_of_others(checkout, chosen, run):
+            continue
+        found += chosen
         folder = level[0].folder.removesuffix("requirements").rstrip("/")
         # A program that uses code from above its list needs the list above as well.
         closure = import_closure(checkout, run.script) if run and run.script else ()
@@ -178,39 +180,6 @@ def _others_homes(checkout: Checkout, run: Run | None) -> frozenset[str]:
     own = {source.folder for source in import_closure(checkout, run.script)}
     above = {folder[:end] for folder in own for end, letter in enumerate(folder) if letter == "/"}
     return frozenset(homes - own - above - {""})
-
-
-def _of_level(
-    checkout: Checkout, level: Sequence[Source], run: Run | None, commands: Sequence[InstallCommand]
-) -> list[Source]:
-    """Return the files of one folder: the plain one with what is installed beside it, else what a command names first."""
-    plain = [source for source in level if _stem(source) == "" and source.name.endswith(".txt")] or [
-        source for source in level if _stem(source) == ""
-    ]
-    blocks: dict[tuple[str, int], list[Source]] = {}
-    for command in commands:
-        for value in command.values("include"):
-            named = find_list(checkout, command, value)
-            if named in level and named is not None:
-                blocks.setdefault((command.evidence.path, command.block), []).append(named)
-    beside = [files for files in blocks.values() if set(plain) & set(files)] if plain else list(blocks.values())
-    words = set(regex(r"[^a-z0-9]+").split(run.script.name.removesuffix(".py"))) if run and run.script else set()
-    own = [source for source in level if _stem(source) and set(_stem(source).split("-")) <= words]
-    own += [source for source in level if source.name == _OF_MIM]
-    if plain or beside:
-        return list(dict.fromkeys([*plain[:1], *(beside[0] if beside else ()), *own]))
-    base = own or [source for source in level if set(_stem(source).split("-")) & _BASE]
-    return base or list(level)
-
-
-# What OpenMMLab's installer takes beside the list that pip takes: the library with the operators in CUDA.
-_OF_MIM = "mminstall.txt"
-
-
-def _stem(source: Source) -> str:
-    """Return what sets a list apart from its neighbors: ``requirements-gpu.txt`` gives ``gpu``."""
-    bare = source.name.rpartition(".")[0]
-    return "-".join(part for part in regex(r"[^a-z0-9]+").split(bare) if part and not part.startswith("requirement"))
 
 
 def _requirements(checkout: Checkout, files: Sequence[Source], found: list[Declared], options: list[Option]) -> None:

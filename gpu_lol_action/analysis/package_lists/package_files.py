@@ -130,14 +130,22 @@ def clean_requirement(text: str) -> str | None:
 
 
 def _named_directly(address: str) -> str:
-    """Return an address with the name that it tells in its ``#egg=`` as PEP 508 writes it (``name @ address``): pip gives eggs up."""
+    """Return an address with its name as PEP 508 writes it (``name @ address``), so that the same package elsewhere is no second one.
+
+    The name is that of its ``#egg=``, which pip gives up, or of a wheel (PEP 427: what stands before the version).
+    """
     bare, _, fragment = address.partition("#")
     parts = dict(part.partition("=")[::2] for part in fragment.split("&"))
-    name = parts.pop("egg", "")
+    name = parts.pop("egg", "") or _name_of_wheel(bare)
     if not regex(r"[A-Za-z0-9][\w.-]*(?:\[[\w,.-]+\])?").fullmatch(name):
         return address
     rest = "&".join(f"{key}={value}" for key, value in parts.items() if value)
     return f"{name} @ {bare}{'#' if rest else ''}{rest}"
+
+
+def _name_of_wheel(address: str) -> str:
+    name, dash, rest = address.partition("?")[0].rpartition("/")[2].partition("-")
+    return name if dash and rest.endswith(".whl") and rest.count("-") in (3, 4) else ""
 
 
 def package_name(requirement: str) -> str:

@@ -49,6 +49,31 @@ def test_a_clients_list_beside_a_server_leaves_the_servers_list_above_it(checkou
     assert found(checkout(files))[0] == "vllm==0.7.3"
 
 
+BESIDE = {
+    "requirements.txt": "torch==2.1.0\nsentencepiece\n",
+    "train/requirements_qlora.txt": "torch==2.0.0\nbitsandbytes\n",
+    "train/train_clm.py": TRAIN,
+    "train/train_with_qlora.py": TRAIN,
+}
+
+
+def test_a_list_that_bears_another_programs_name_leaves_the_list_above_it(checkout: Build) -> None:
+    run = {"README.md": "```\npip install -r requirements.txt\npython train/train_clm.py\n```\n"}
+    assert found(checkout({**BESIDE, **run}))[:2] == ["torch==2.1.0", "sentencepiece"]
+    assert "bitsandbytes" not in found(checkout({**BESIDE, **run}))
+
+
+def test_the_program_that_a_list_is_named_after_takes_it(checkout: Build) -> None:
+    run = {"README.md": "```\npython train/train_with_qlora.py\n```\n"}
+    assert found(checkout({**BESIDE, **run}))[:2] == ["torch==2.0.0", "bitsandbytes"]
+
+
+def test_the_only_list_speaks_for_all_programs_whoever_bears_its_name(checkout: Build) -> None:
+    run = {"README.md": "```\npython train/train_clm.py\n```\n", "requirements.txt": "", "train/sft.py": ""}
+    tree = checkout({name: text for name, text in {**BESIDE, **run}.items() if text})
+    assert found(tree)[:2] == ["torch==2.0.0", "bitsandbytes"]
+
+
 @pytest.mark.parametrize("name", ["requirements.txt", "requirements-gpu.txt"])
 def test_a_programs_own_list_still_comes_first(checkout: Build, name: str) -> None:
     files = {

@@ -55,7 +55,7 @@ WHEELS = "https://download.pytorch.org" + "/whl"
         ("https://wheels.example/torch-2.1.0-cp38-cp38-win_amd64.whl", None),
         (
             "https://wheels.example/torch_scatter-2.1.2-cp38-cp38-linux_x86_64.whl",
-            "https://wheels.example/torch_scatter-2.1.2-cp38-cp38-linux_x86_64.whl",
+            "torch_scatter @ https://wheels.example/torch_scatter-2.1.2-cp38-cp38-linux_x86_64.whl",
         ),
         ("# torch", None),
         ("--extra-index-url https://x", None),
@@ -206,11 +206,11 @@ def test_a_poetry_version_of_thousands_of_digits_is_none(checkout: Build) -> Non
         ),
         (
             f"{WHEELS}/nightly/cu121/torch-2.2.0.dev2-cp310-cp310-linux_x86_64.whl",
-            f"{WHEELS}/nightly/cu121/torch-2.2.0.dev2-cp310-cp310-linux_x86_64.whl",
+            f"torch @ {WHEELS}/nightly/cu121/torch-2.2.0.dev2-cp310-cp310-linux_x86_64.whl",
         ),
         (
             "https://data.pyg.org/whl/torch-1.13.0%2Bcu116/torch_cluster-1.6.1-cp39-cp39-linux_x86_64.whl",
-            "https://data.pyg.org/whl/torch-1.13.0%2Bcu116/torch_cluster-1.6.1-cp39-cp39-linux_x86_64.whl",
+            "torch_cluster @ https://data.pyg.org/whl/torch-1.13.0%2Bcu116/torch_cluster-1.6.1-cp39-cp39-linux_x86_64.whl",
         ),
     ],
 )

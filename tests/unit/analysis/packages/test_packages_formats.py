@@ -310,7 +310,10 @@ def test_a_key_of_thousands_of_parts_is_not_walked(checkout: Build) -> None:
 )
 def test_wheels_for_other_systems_are_left_out(checkout: Build, tag: str, is_ours: bool) -> None:
     wheel = f"https://example.org/wheels/bitsandbytes-0.39.1-py3-none-{tag}.whl"
-    assert found(checkout({"requirements.txt": f"torch\n{wheel}\n"})) == ["torch", *([wheel] if is_ours else [])]
+    assert found(checkout({"requirements.txt": f"torch\n{wheel}\n"})) == [
+        "torch",
+        *([f"bitsandbytes @ {wheel}"] if is_ours else []),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -320,7 +323,9 @@ def test_wheels_for_other_systems_are_left_out(checkout: Build, tag: str, is_our
         ("torch_scatter-2.1.2+pt22cu118-cp310-cp310-linux_x86_64.whl", ["torch_scatter==2.1.2"]),
         ("tritonclient-2.35.0-py3-none-manylinux2014_aarch64.whl[all]", []),
         ("https://example.org/lab-0.2-cp27-cp27mu-manylinux1_x86_64.whl", []),
-        ("https://example.org/lab-0.2-cp37-cp37m-manylinux1_x86_64.whl", ["https://example.org/lab-0.2-cp37-cp37m-manylinux1_x86_64.whl"]),
+        ("https://example.org/lab-0.2-7-py3-none-any.whl#sha256=ab", ["lab @ https://example.org/lab-0.2-7-py3-none-any.whl#sha256=ab"]),
+        ("https://example.org/lab.whl", ["https://example.org/lab.whl"]),
+        ("https://example.org/lab-0.2-cp37-cp37m-manylinux1_x86_64.whl", ["lab @ https://example.org/lab-0.2-cp37-cp37m-manylinux1_x86_64.whl"]),
     ],
 )  # fmt: skip
 def test_a_wheel_that_lies_beside_means_its_version_and_one_for_python_2_nothing(
