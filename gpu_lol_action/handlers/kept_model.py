@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from gpu_lol_action.analysis.answer.llm_guard import Refused, read_advice, write_advice
+from gpu_lol_action.analysis.answer.llm_advice import Refused, read_advice, write_advice
 from gpu_lol_action.domain.kept_answers import KeptAnswers, digest_of
 from gpu_lol_action.domain.lookup import Question, Unanswered
 from gpu_lol_action.errors import GpuLolError

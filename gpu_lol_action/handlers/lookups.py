@@ -16,7 +16,8 @@ from gpu_lol_action.analysis.answer.assemble import (
     named_models,
     unlisted_models,
 )
-from gpu_lol_action.analysis.answer.llm_guard import Refused, apply_advice, hints_of, read_advice
+from gpu_lol_action.analysis.answer.llm_advice import Refused, read_advice
+from gpu_lol_action.analysis.answer.llm_guard import apply_advice, hints_of
 from gpu_lol_action.analysis.answer.llm_question import build_question
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.lookup import HubPage, Unanswered
@@ -108,7 +109,8 @@ def advised(checkout: Checkout, analysis: Analysis, found: FromHub, llm: Languag
     advice = read_advice(answer)
     if isinstance(advice, Refused):
         return _without(analysis, f"the language model's answer was not taken: {advice.what}")
-    hinted = analyze(checkout, checkout.spec_text, found.facts, (*hints_of(advice, llm.name), *found.hints))
+    hints = (*hints_of(advice, llm.name), *found.hints)
+    hinted = analyze(checkout, checkout.spec_text, found.facts, hints, advice.run or "")
     hinted = replace(hinted, not_understood=(*hinted.not_understood, *found.gaps))
     advised = apply_advice(analysis, hinted, advice, llm.name, checkout.spec_text)
     if isinstance(advised, Refused):

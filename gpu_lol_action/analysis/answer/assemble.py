@@ -25,7 +25,7 @@ from gpu_lol_action.analysis.packages import base_image, cpu_packages
 from gpu_lol_action.analysis.packages.image_choice import fitted, image_for
 from gpu_lol_action.analysis.runs import entry_points, named_hardware, rl_engine, serving_engine
 from gpu_lol_action.analysis.runs.entry_points import Run
-from gpu_lol_action.analysis.runs.runs import further_runs, primary_run
+from gpu_lol_action.analysis.runs.runs import further_runs, primary_run, run_named
 from gpu_lol_action.analysis.stated import declared_hardware, documented, documented_sizes
 from gpu_lol_action.analysis.training import picture_lengths, training
 from gpu_lol_action.analysis.training.placement import LARGEST_CARD_GIB
@@ -74,23 +74,24 @@ def analyze(
     spec_text: str | None = None,
     model_facts: Mapping[str, ModelFacts] = NO_FACTS,
     hints: tuple[Finding, ...] = (),
+    run_name: str = "",
 ) -> Analysis:
     """Return what the tree needs: the file's word where there is one, the code's for the rest.
 
     ``spec_text`` is the text of `.gpu-lol.yaml`; ``model_facts`` are sizes looked up between detection and assembly.
     ``hints`` are findings from outside the tree. Among equally sure ones of a field, a sure hint comes before what the
-    tree says, any other behind it.
+    tree says, any other behind it. ``run_name`` is a run to provision for in place of the first.
     The card is not chosen here: it follows from prices (``pricing.proposal``). Raises SpecError where the file is wrong.
     """
     file = file_of(spec_text)
     sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
     tree = detect_tree(checkout)
-    run = primary_run(checkout)
+    run = run_named(checkout, run_name)
     own = (*detect_run(checkout, run), *tree)
     findings = (*sure, *own, *(hint for hint in hints if hint not in sure))
     proposed, need = propose(findings, model_facts)
     first = profile_of(run, proposed, need, findings) if run is not None else None
-    others = other_runs(checkout, tree, model_facts)
+    others = other_runs(checkout, tree, model_facts, run)
     proposed = replace(proposed, profiles=different_hardware(proposed, others))
     gaps = [*(need.not_understood if need else ()), *_environment_gaps(findings, proposed), *checkout.gaps()]
     if need is not None:
@@ -131,11 +132,14 @@ def detect_run(checkout: Checkout, run: Run | None) -> tuple[Finding, ...]:
 
 
 def other_runs(
-    checkout: Checkout, tree: tuple[Finding, ...], model_facts: Mapping[str, ModelFacts]
+    checkout: Checkout, tree: tuple[Finding, ...], model_facts: Mapping[str, ModelFacts], first: Run | None
 ) -> tuple[tuple[Profile, EnvironmentSpec], ...]:
     """Return the runs beside the first, each estimated by the same detectors, with the spec that it alone would ask for."""
     found = []
-    for run in further_runs(checkout):
+    primary = primary_run(checkout)
+    for run in (*(() if primary is None or first is primary else (primary,)), *further_runs(checkout)):
+        if run is first:
+            continue
         sized = (hint for hint in models.unknown_ids(checkout, run) if hint.value in model_facts)
         own = (*detect_run(checkout, run), *sized)
         spec, need = propose((*own, *tree), model_facts)

@@ -7,21 +7,16 @@ is out of bounds drops the whole answer.
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from dataclasses import replace
-from typing import Any
 
 from gpu_lol_action.analysis.answer.differences import complete, file_of
+from gpu_lol_action.analysis.answer.llm_advice import Advice, Refused, one_line
 from gpu_lol_action.domain.analysis import Analysis, Override
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.domain.gpus import accelerators, find_accelerator
+from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.memory import MemoryBreakdown
-from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.domain.records import record
-from gpu_lol_action.domain.redaction import clean_text
-from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware, WorkloadType
+from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware
 
 FLOOR_GB = 8
 """No card that is rented has less; a smaller answer is a mistake or a trick."""
@@ -30,64 +25,9 @@ CPU_GIB = 1.0
 """Weights that a processor runs well enough: smaller models are no reason to rent a card."""
 
 MOST_CARDS = 8
-MAX_ANSWER_CHARACTERS = 20_000
-MAX_REASON_CHARACTERS = 300
 MAX_MODEL_CHARACTERS = 60
-_THOUGHTS = regex(r"<think>.*?</think>", re.DOTALL)
-_FENCE = regex(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
-_QUOTES = str.maketrans({"`": "'", "“": "'", "”": "'"})
+MAX_COMMAND_CHARACTERS = 120
 NOWHERE = Evidence("")
-
-
-@record(frozen=True, slots=True)
-class Advice:
-    """A language model's answer, understood but not yet believed; None where it leaves a value alone."""
-
-    workload: WorkloadType | None
-    gpu_count: int | None
-    vram_gb: int | None
-    gpu_type: str | None
-    reason: str
-
-
-@record(frozen=True, slots=True)
-class Refused:
-    """Why an answer is not taken, as the end of a sentence."""
-
-    what: str
-
-
-def read_advice(text: str) -> Advice | Refused:
-    """Return the values of an answer, or why it is none: types, names and numbers are checked here."""
-    if len(text) > MAX_ANSWER_CHARACTERS:
-        return Refused("its answer is longer than an answer would be")
-    fields = _object(text)
-    if fields is None:
-        return Refused("its answer is no JSON object")
-    try:
-        return Advice(
-            workload=_workload(fields.get("workload_type")),
-            gpu_count=_whole(fields.get("gpu_count"), "gpu_count"),
-            vram_gb=_whole(fields.get("vram_required_gb"), "vram_required_gb"),
-            gpu_type=_accelerator(fields.get("gpu_type")),
-            reason=_reason(fields.get("reason")),
-        )
-    except _OutOfBoundsError as error:
-        return Refused(str(error))
-
-
-def write_advice(advice: Advice) -> str:
-    """Return an answer that says the same and nothing else: ``read_advice`` gives the same values back."""
-    return json.dumps(
-        {
-            "workload_type": advice.workload.value if advice.workload is not None else None,
-            "vram_required_gb": advice.vram_gb,
-            "gpu_count": advice.gpu_count,
-            "gpu_type": advice.gpu_type,
-            "reason": advice.reason,
-        },
-        ensure_ascii=False,
-    )
 
 
 def hints_of(advice: Advice, model: str) -> tuple[Finding, ...]:
@@ -106,7 +46,7 @@ def hints_of(advice: Advice, model: str) -> tuple[Finding, ...]:
 def claim(model: str, advice: Advice) -> str:
     """Return the sentence that shows a reason as what it is: somebody's words, of which nothing was checked."""
     said = f": “{advice.reason}”" if advice.reason else ", without a reason"
-    return f"the language model `{_one_line(model, MAX_MODEL_CHARACTERS)}` claims so{said}"
+    return f"the language model `{one_line(model, MAX_MODEL_CHARACTERS)}` claims so{said}"
 
 
 def apply_advice(
@@ -114,8 +54,8 @@ def apply_advice(
 ) -> Analysis | Refused:
     """Return the analysis with an answer applied, or why the answer is not taken.
 
-    ``before`` is what the code alone says; ``after`` is the same assembled with ``hints_of`` the answer, so that memory,
-    image and disk follow from the workload and count that the model wants.
+    ``before`` is what the code alone says; ``after`` is the same assembled for the run that the answer names and with
+    ``hints_of`` it, so that memory, image and disk follow from the run, workload and count that the model wants.
     """
     problem = _problem(before, after, advice)
     if problem is not None:
@@ -124,32 +64,42 @@ def apply_advice(
     if proposed.needs_gpu:
         vram = advice.vram_gb or proposed.hardware.vram_required_gb
         needed = proposed.hardware.needed_gib if advice.vram_gb is None else None
-        hardware = replace(proposed.hardware, vram_required_gb=vram, gpu_type=advice.gpu_type, needed_gib=needed)
+        hardware = replace(
+            proposed.hardware,
+            vram_required_gb=vram,
+            gpu_type=advice.gpu_type,
+            needed_gib=needed,
+            num_nodes=_machines(before, after, advice),
+        )
         proposed = replace(proposed, hardware=hardware)
-    changes = _changes(before.proposed, proposed)
+    changes = (*_run_changes(before, after), *_changes(before.proposed, proposed))
     if not changes:
         return before
     sentence = claim(model, advice)
     told = tuple(Finding(key, now, f"{sentence}; the code alone says {was}", Confidence.LOW, NOWHERE)
                  for key, was, now in changes)  # fmt: skip
     file = file_of(spec_text)
+    left_out = hints_of(advice, model)
+    if _is_of_unknown_run(before, after, advice):
+        # What starts the code's own run does not start the one that is meant.
+        left_out += tuple(finding for finding in after.findings if finding.field == "entry_point")
+        after = replace(after, first=None)
     return replace(
         after,
         proposed=proposed,
         spec=complete(file, proposed) if file is not None else proposed,
-        findings=(*told, *(finding for finding in after.findings if finding not in hints_of(advice, model))),
+        findings=(*told, *(finding for finding in after.findings if finding not in left_out)),
         # A claim is no reason to doubt the repository's own file: what disagrees with it is what the code says.
         differences=before.differences,
-        override=Override(_one_line(model, MAX_MODEL_CHARACTERS), advice.reason, changes),
+        override=Override(one_line(model, MAX_MODEL_CHARACTERS), advice.reason, changes),
     )
-
-
-class _OutOfBoundsError(Exception):
-    """A value that no answer may have; its text is the end of a sentence."""
 
 
 def _problem(before: Analysis, after: Analysis, advice: Advice) -> str | None:
     """Return the bound that an answer breaks."""
+    known = {profile.name for profile in (*((before.first,) if before.first else ()), *before.profiles)}
+    if advice.run is not None and advice.run not in known:
+        return "its `run` is none of those that were found"
     if not after.proposed.needs_gpu:
         if _weights_gib(before) > CPU_GIB:
             return "it says that no GPU is needed, and the code loads a model onto one"
@@ -158,7 +108,10 @@ def _problem(before: Analysis, after: Analysis, advice: Advice) -> str | None:
     vram = after.proposed.hardware.vram_required_gb if advice.vram_gb is None else advice.vram_gb
     vram = FLOOR_GB if vram is None else vram
     count = after.proposed.hardware.gpu_count
-    weights = _least_weights_gib(after)
+    weights = _least_weights_gib(after) if advice.run is None else _weights_gib(after)
+    machines = after.proposed.hardware.num_nodes
+    if advice.num_nodes is not None and not 1 <= advice.num_nodes <= machines:
+        return f"it asks for {advice.num_nodes} machines, and the code for {machines}"
     if advice.gpu_count is not None and advice.gpu_count < 1:
         return "it says that no GPU is needed for a workload that needs one"
     if vram < FLOOR_GB and advice.vram_gb is not None:
@@ -173,6 +126,25 @@ def _problem(before: Analysis, after: Analysis, advice: Advice) -> str | None:
     if advice.gpu_count is not None and count > most:
         return f"it asks for {count} GPUs, and one machine has {most}"
     return None
+
+
+def _machines(before: Analysis, after: Analysis, advice: Advice) -> int:
+    """Return the number of machines: what the code says of the run, or less; one for a run that the code does not know."""
+    if advice.num_nodes is not None:
+        return advice.num_nodes
+    return 1 if _is_of_unknown_run(before, after, advice) else after.proposed.hardware.num_nodes
+
+
+def _is_of_unknown_run(before: Analysis, after: Analysis, advice: Advice) -> bool:
+    """Whether the answer is of a run that was not found: another workload than the code's, and none that has it is named."""
+    return advice.run is None and after.proposed.meta.workload_type is not before.proposed.meta.workload_type
+
+
+def _run_changes(before: Analysis, after: Analysis) -> tuple[tuple[str, str, str], ...]:
+    was, now = (analysis.first.command if analysis.first else "none" for analysis in (before, after))
+    return (
+        (("run", one_line(was, MAX_COMMAND_CHARACTERS), one_line(now, MAX_COMMAND_CHARACTERS)),) if was != now else ()
+    )
 
 
 def _weights_gib(analysis: Analysis) -> float:
@@ -200,6 +172,7 @@ def _changes(before: EnvironmentSpec, after: EnvironmentSpec) -> tuple[tuple[str
         ("meta.workload_type", before.meta.workload_type.value, after.meta.workload_type.value),
         ("hardware.vram_required_gb", _gb(before.hardware), _gb(after.hardware)),
         ("hardware.gpu_count", str(before.hardware.gpu_count), str(after.hardware.gpu_count)),
+        ("hardware.num_nodes", str(before.hardware.num_nodes), str(after.hardware.num_nodes)),
         ("hardware.gpu_type", before.hardware.gpu_type or "any", after.hardware.gpu_type or "any"),
     )
     return tuple((key, was, now) for key, was, now in pairs if was != now)
@@ -207,60 +180,3 @@ def _changes(before: EnvironmentSpec, after: EnvironmentSpec) -> tuple[tuple[str
 
 def _gb(hardware: Hardware) -> str:
     return f"{hardware.vram_required_gb} GB" if hardware.vram_required_gb else "none"
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    """Return the JSON object of an answer: bare, in a fenced block, or between other words."""
-    bare = _THOUGHTS.sub("", text).strip()
-    fenced = _FENCE.search(bare)
-    between = bare[bare.find("{") : bare.rfind("}") + 1]
-    for candidate in (bare, fenced[1] if fenced else "", between):
-        try:
-            value = json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            return value
-    return None
-
-
-def _workload(value: object) -> WorkloadType | None:
-    if value is None:
-        return None
-    kinds = {kind.value: kind for kind in WorkloadType}
-    if not isinstance(value, str) or value not in kinds:
-        raise _OutOfBoundsError(f"its `workload_type` is none of {', '.join(kinds)}")
-    return kinds[value]
-
-
-def _whole(value: object, name: str) -> int | None:
-    if value is None:
-        return None
-    # Some models write 24.0; true is a number in Python and none here.
-    is_whole = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not is_whole or not isinstance(value, int | float) or value != int(value) or not 0 <= value <= 10_000:
-        raise _OutOfBoundsError(f"its `{name}` is no whole number that could be meant")
-    return int(value)
-
-
-def _accelerator(value: object) -> str | None:
-    if value is None:
-        return None
-    card = find_accelerator(value) if isinstance(value, str) else None
-    if card is None:
-        raise _OutOfBoundsError("its `gpu_type` is no accelerator that we know")
-    return card.name
-
-
-def _reason(value: object) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise _OutOfBoundsError("its `reason` is no text")
-    return _one_line(value, MAX_REASON_CHARACTERS)
-
-
-def _one_line(text: str, limit: int) -> str:
-    """Return foreign words on one line, without what could close our quotation or open a code span."""
-    plain = " ".join(clean_text(text[: limit * 4]).split()).translate(_QUOTES)
-    return plain if len(plain) <= limit else plain[: limit - 1].rstrip() + "…"

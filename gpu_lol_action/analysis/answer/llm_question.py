@@ -54,13 +54,15 @@ not the largest. A statement about another run, another model size or another me
 gradients, optimizer states and activations at the batch that the run's own settings give, up to the next usual card \
 (8, 12, 16, 24, 32, 40, 48, 80 GB). Less than 8 GB is not taken, nor less than the analyzer's `weights` for the run.
 3. Number of cards of one machine: what the run's command or documentation says; one where nothing does. A method for large models whose \
-documentation trains on eight cards needs eight.
+documentation trains on eight cards needs eight. Machines (`num_nodes`): never more than the analyzer says.
 
 Answer with one JSON object and nothing else:
 {{"reason": one or two sentences, at most 300 characters, that name the run and the line behind your answer,
  "workload_type": {workloads} or null,
  "vram_required_gb": whole number of GB that each GPU must offer, or null,
  "gpu_count": whole number of GPUs, or null,
+ "num_nodes": whole number of machines, or null,
+ "run": the `name` of the one of `other_runs` that you mean; null for the analyzer's `command`, and where none of them is meant,
  "gpu_type": one of the names below where the run works on that card alone, else null}}
 null means that the analyzer's value stands. Cards: {cards}.
 """
@@ -99,6 +101,7 @@ def _answer(analysis: Analysis) -> dict[str, Any]:
         "vram_required_gb": hardware.vram_required_gb,
         "gpu_count": hardware.gpu_count,
         "memory_terms_gib": _terms(analysis.breakdown),
+        "num_nodes": hardware.num_nodes,
         "command": redact(_line(analysis.first.command)) if analysis.first is not None else None,
         "other_runs": [_run(profile) for profile in analysis.profiles[:MAX_OTHER_RUNS]],
     }
@@ -106,6 +109,7 @@ def _answer(analysis: Analysis) -> dict[str, Any]:
 
 def _run(profile: Profile) -> dict[str, Any]:
     return {
+        "name": profile.name,
         "command": redact(_line(profile.command)),
         "where": _line(str(profile.evidence)),
         "workload_type": profile.workload.value,

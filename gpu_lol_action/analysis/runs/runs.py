@@ -74,6 +74,11 @@ def primary_run(checkout: Checkout) -> Run | None:
     return runs[0] if runs and not is_for_an_extra(checkout, runs[0]) else None
 
 
+def run_named(checkout: Checkout, name: str) -> Run | None:
+    """Return the run of that name, else the one to provision for."""
+    return next((run for run in all_runs(checkout) if name and run.name == name), primary_run(checkout))
+
+
 def further_runs(checkout: Checkout) -> tuple[Run, ...]:
     """Return the runs worth an estimate beside the one to provision for."""
     return all_runs(checkout)[primary_run(checkout) is not None :]

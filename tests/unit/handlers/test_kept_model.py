@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gpu_lol_action.adapters.llm import ChatEndpoint, LlmSettings
-from gpu_lol_action.analysis.answer.llm_guard import Advice, read_advice, write_advice
+from gpu_lol_action.analysis.answer.llm_advice import Advice, read_advice, write_advice
 from gpu_lol_action.domain.kept_answers import KeptAnswers
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import note_from_json, note_to_json
@@ -179,7 +179,15 @@ def test_the_note_holds_the_values_that_were_understood_and_nothing_else(bench: 
     assert "think" not in text
     assert "requirements" not in text
     for answer in json.loads(text)["answers"]["given"].values():
-        assert set(json.loads(answer)) == {"workload_type", "vram_required_gb", "gpu_count", "gpu_type", "reason"}
+        assert set(json.loads(answer)) == {
+            "workload_type",
+            "vram_required_gb",
+            "gpu_count",
+            "gpu_type",
+            "reason",
+            "run",
+            "num_nodes",
+        }
 
 
 def test_what_is_read_back_passes_the_same_guard(bench: Bench, shown: Shown, endpoint: Web) -> None:
@@ -242,6 +250,7 @@ def test_a_token_that_may_write_no_note_still_proposes(
         Advice(None, None, None, None, ""),
         Advice(WorkloadType.TRAINING, 8, 75, "A100-80GB", "“packed” `x` " + "é\U0001f600" * 100),
         Advice(WorkloadType.CPU_ONLY, 0, None, None, "a\nb"),
+        Advice(None, None, 24, None, "beside", "demo", 1),
     ],
 )
 def test_an_answer_that_is_written_down_says_the_same(advice: Advice) -> None:

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpu_lol_action.analysis.answer.assemble import analyze
-from gpu_lol_action.analysis.answer.llm_guard import Advice, Refused, apply_advice, hints_of, read_advice
+from gpu_lol_action.analysis.answer.llm_advice import Advice, Refused, read_advice
+from gpu_lol_action.analysis.answer.llm_guard import apply_advice, hints_of
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence
@@ -40,7 +41,7 @@ def advised(checkout: Checkout, answer: object, spec_text: str | None = None) ->
     if isinstance(advice, Refused):
         return advice
     before = analyze(checkout, spec_text)
-    after = analyze(checkout, spec_text, hints=hints_of(advice, "some-model"))
+    after = analyze(checkout, spec_text, hints=hints_of(advice, "some-model"), run_name=advice.run or "")
     return apply_advice(before, after, advice, "some-model", spec_text)
 
 
@@ -172,6 +173,72 @@ def test_the_lightest_of_the_runs_bounds_the_memory(checkout: Build) -> None:
     )
 
 
+TWO_RUNS = {
+    **FILES,
+    "demo.py": """\
+import torch
+from transformers import AutoModelForCausalLM
+
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen2.5-0.5B", torch_dtype=torch.bfloat16).cuda()
+
+if __name__ == "__main__":
+    print(model.generate())
+""",
+    "README.md": "# Lab\n```\ntorchrun --nnodes 6 --nproc_per_node 8 train.py\n```\n\n## Demo\n```\npython demo.py\n```\n",
+}
+
+
+def test_the_run_that_is_named_takes_its_machine_and_memory_with_it(checkout: Build) -> None:
+    tree = checkout(TWO_RUNS)
+    before = analyze(tree)
+    assert (before.proposed.hardware.num_nodes, before.proposed.hardware.gpu_count) == (6, 8)
+    found = taken(advised(tree, {"run": "demo", "reason": "it is a released model"}))
+    assert found.first is not None
+    assert found.first.command == "python demo.py"
+    assert found.proposed.meta.workload_type is WorkloadType.INFERENCE
+    beside = next(profile for profile in before.profiles if profile.name == "demo")
+    assert found.proposed.hardware.vram_required_gb == beside.vram_required_gb
+    assert (found.proposed.hardware.num_nodes, found.proposed.hardware.gpu_count) == (1, 1)
+    others = {profile.command for profile in before.profiles if profile.name != "demo"}
+    assert [profile.command for profile in found.profiles] == [
+        "torchrun --nnodes 6 --nproc_per_node 8 train.py",
+        *others,
+    ]
+    assert found.override is not None
+    assert found.override.changes[0] == ("run", "torchrun --nnodes 6 --nproc_per_node 8 train.py", "python demo.py")
+    assert ("hardware.num_nodes", "6", "1") in found.override.changes
+
+
+def test_a_run_that_the_code_does_not_know_is_one_machine(checkout: Build) -> None:
+    found = taken(advised(checkout(TWO_RUNS), {"workload_type": "inference", "gpu_count": 2, "vram_required_gb": 80}))
+    assert (found.proposed.hardware.num_nodes, found.proposed.hardware.gpu_count) == (1, 2)
+    assert found.first is None
+    assert not [finding for finding in found.findings if finding.field == "entry_point"]
+
+
+def test_of_machines_it_may_ask_for_fewer_than_the_code_and_never_for_more(checkout: Build) -> None:
+    tree = checkout(TWO_RUNS)
+    assert taken(advised(tree, {"num_nodes": 2})).proposed.hardware.num_nodes == 2
+    assert "the code for 6" in refusal(advised(tree, {"num_nodes": 7}))
+    assert "the code for 1" in refusal(advised(tree, {"num_nodes": 2, "run": "demo"}))
+    assert "the code for 6" in refusal(advised(tree, {"num_nodes": 0}))
+
+
+@pytest.mark.parametrize("run", ["other", "python demo.py", 3, "x" * 101])
+def test_a_run_that_was_not_found_is_refused(checkout: Build, run: object) -> None:
+    assert "its `run` is no" in refusal(advised(checkout(TWO_RUNS), {"run": run}))
+
+
+def test_a_named_run_is_bounded_by_its_own_weights(checkout: Build) -> None:
+    tree = checkout({**FILES, "small/train.py": FILES["train.py"].replace("Qwen2.5-7B", "Qwen2.5-0.5B")})
+    before = analyze(tree)
+    (beside,) = before.profiles
+    lighter = {"vram_required_gb": 8, "gpu_count": 1}
+    assert before.first is not None
+    assert taken(advised(tree, {**lighter, "run": beside.name}))
+    assert "weights alone need" in refusal(advised(tree, {**lighter, "run": before.first.name}))
+
+
 def test_a_model_that_a_processor_runs_is_no_reason_for_a_card(checkout: Build) -> None:
     small = FILES["train.py"].replace("Qwen/Qwen2.5-7B", "google-t5/t5-small")
     tree = checkout({**FILES, "train.py": small})
@@ -218,6 +285,8 @@ WILD = st.fixed_dictionaries(
         "vram_required_gb": st.none() | st.integers(-5, 400) | st.floats() | st.text(max_size=3),
         "gpu_count": st.none() | st.integers(-2, 20) | st.booleans(),
         "gpu_type": st.none() | st.sampled_from([*accelerators(), "H900"]),
+        "run": st.none() | st.sampled_from(["train", "other", ""]),
+        "num_nodes": st.none() | st.integers(-1, 9),
         "reason": st.none() | st.text(max_size=50),
     },
 )
@@ -238,11 +307,12 @@ def test_no_answer_leaves_the_bounds(tmp_path: Path, answer: dict[str, object]) 
     hardware = found.proposed.hardware
     assert found.proposed.needs_gpu, "the code loads seven billion parameters"
     assert 1 <= hardware.gpu_count <= 16
+    assert hardware.num_nodes == 1
     assert hardware.vram_required_gb is not None
     assert hardware.vram_required_gb >= 8
     assert found.breakdown is not None
     weights = sum(term.gib for term in found.breakdown.terms if term.name == "weights")
     assert hardware.vram_required_gb >= weights
     if hardware.gpu_type is not None:
-        assert accelerators()[hardware.gpu_type].memory_gib >= hardware.vram_required_gb
+        assert accelerators()[hardware.gpu_type].marketed_gb >= hardware.vram_required_gb  # as cards are sold
     assert found.proposed.dependencies == before.proposed.dependencies
