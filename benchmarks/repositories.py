@@ -1,6 +1,6 @@
 """How right `gpu-lol analyze` is on real repositories whose needs are known from their own documentation.
 
-``python benchmarks/repositories.py ROOT [--split tuned|held-out|public] [--without-docs] [--llm]``
+``python benchmarks/repositories.py ROOT [--split tuned|held-out|public] [--without-docs] [--llm | --kept-advice]``
 
 ``benchmarks/data/repositories.jsonl`` names the repositories, their commits, and what a knowledgeable reader accepts as right:
 workloads, GiB per GPU as a range, GPU counts, packages, each with the place that says so. The checkouts themselves are not kept
@@ -10,7 +10,7 @@ The analyzer was improved on the splits ``public`` and ``tuned``. A split ``held
 (docs/analysis-figures.md has such readings); once anything is improved on it, it is ``tuned``.
 
 With ``--llm`` the language model of ``GPU_LOL_LLM_URL`` may correct each answer (docs/hub-and-llm.md): one question of about
-25 KB for each repository.
+25 KB for each repository. ``--kept-advice`` says again what one answered about 126 of them (``data/advice.jsonl``).
 """
 
 from __future__ import annotations
@@ -26,9 +26,14 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from _kept_advice import kept_advice, told_again
+
+NONE: Mapping[str, str] = MappingProxyType({})
 CASES = Path(__file__).parent / "data" / "repositories.jsonl"
 FIELDS = (
     "workload",
@@ -63,11 +68,11 @@ def folder_of(root: Path, case: Mapping[str, Any]) -> Path:
     return root / str(case["repo"]).replace("/", "+") / str(case["subdir"])
 
 
-def analyze(folder: Path, options: Iterable[str] = ()) -> dict[str, Any] | None:
+def analyze(folder: Path, options: Iterable[str] = (), variables: Mapping[str, str] = NONE) -> dict[str, Any] | None:
     """Return what `gpu-lol analyze` prints as JSON for a folder; None where it failed."""
     code = "import sys; from gpu_lol_action.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", code, "analyze", str(folder), "--format", "json", *options]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    environment = {**os.environ, **variables, "PYTHONPATH": str(Path(__file__).parent.parent)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=environment)
     found: dict[str, Any] | None = json.loads(done.stdout) if done.returncode == 0 else None
     return found
@@ -125,8 +130,8 @@ def closeness(case: Mapping[str, Any], found: Mapping[str, Any]) -> float | None
     return math.exp(abs(math.log(found["vram_required_gb"] / case["documented_gib"])))
 
 
-def main() -> None:
-    """Print the rates of each split, and every miss."""
+def read_options() -> argparse.Namespace:
+    """Return what is to be judged, and with whose help."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", type=Path)
     parser.add_argument("--split", choices=("public", "tuned", "held-out"))
@@ -134,9 +139,18 @@ def main() -> None:
     parser.add_argument(
         "--llm", action="store_true", help="let the language model of GPU_LOL_LLM_URL correct the answers"
     )
-    options = parser.parse_args()
-    more = ["--llm"] if options.llm else []
-    cases = read_cases(options.split)
+    parser.add_argument(
+        "--kept-advice", action="store_true", help="let kept answers of one correct those that it was asked about"
+    )
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Print the rates of each split, and every miss."""
+    options = read_options()
+    advice = kept_advice() if options.kept_advice else {}
+    more = ["--llm"] if options.llm or options.kept_advice else []
+    cases = [case for case in read_cases(options.split) if not advice or case["id"] in advice]
     right: Counter[str] = Counter()
     asked: Counter[str] = Counter()
     factors: list[float] = []
@@ -146,8 +160,10 @@ def main() -> None:
         if not folder.is_dir():
             absent += 1
             continue
-        with tempfile.TemporaryDirectory() as space:
-            found = analyze(without_documentation(folder, Path(space)) if options.without_docs else folder, more)
+        told = told_again(advice[case["id"]]) if advice else nullcontext(NONE)
+        with tempfile.TemporaryDirectory() as space, told as variables:
+            looked_at = without_documentation(folder, Path(space)) if options.without_docs else folder
+            found = analyze(looked_at, more, variables)
         fields = judge(case, found) if found is not None else dict.fromkeys(FIELDS, False)
         asked.update(fields.keys())
         right.update(field for field, value in fields.items() if value)
@@ -161,7 +177,7 @@ def main() -> None:
             got = f"{found['workload_type']}, {found['vram_required_gb']} GB x {found['gpu_count']}"
             print(f"{case['id']:<28} {', '.join(misses)}: got {got}")
     print(f"\n{len(cases) - absent} repositories, {absent} not checked out")
-    if options.llm:
+    if more:
         print(f"corrected by the language model {corrected}, its answer missing or not taken {unheard}")
     for field in FIELDS:
         if asked[field]:
