@@ -36,11 +36,11 @@ class LlmSettings:
 
 @dataclass(slots=True)
 class ChatEndpoint:
-    """Fulfils the ``LanguageModel`` port. The same question is asked once in a run: head and base may be alike."""
+    """Fulfils the ``LanguageModel`` port. A subject is asked about once in a run: head and base may be alike."""
 
     settings: LlmSettings
     now: Callable[[], datetime]
-    _heard: dict[Question, str | Unanswered] = field(default_factory=dict)
+    _heard: dict[Question | str, str | Unanswered] = field(default_factory=dict)
     _fault: Unanswered | None = None
 
     @property
@@ -50,9 +50,10 @@ class ChatEndpoint:
 
     def ask(self, question: Question) -> str | Unanswered:
         """Return the text of the model's answer, without the key even where the server repeats it."""
-        if question not in self._heard:
-            self._heard[question] = self._ask(question)
-        return self._heard[question]
+        subject = question.subject or question
+        if subject not in self._heard:
+            self._heard[subject] = self._ask(question)
+        return self._heard[subject]
 
     def _ask(self, question: Question) -> str | Unanswered:
         settings = self.settings

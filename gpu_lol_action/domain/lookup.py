@@ -36,10 +36,15 @@ class Unanswered:
 
 @record(frozen=True, slots=True)
 class Question:
-    """What a language model is asked: the rules, and the data that they are about."""
+    """What a language model is asked: the rules, and the data that they are about.
+
+    ``subject`` is not sent: questions of the same subject, which is what the analyzer answers and what documents say, get one
+    answer in a run. A model that is asked twice may say two things, and a pull request would seem to have changed what it did not.
+    """
 
     rules: str
     data: str
+    subject: str = ""
 
 
 @record(frozen=True, slots=True)

@@ -194,7 +194,9 @@ def test_the_same_question_is_asked_once(web: Web) -> None:
     model = endpoint(web)
     assert model.ask(QUESTION) == model.ask(Question("the rules", "the data"))
     assert model.ask(QUESTION) != model.ask(Question("the rules", "more data"))
-    assert len(web.seen) == 2
+    subjects = [Question("the rules", data, "the same") for data in ("one", "another")]
+    assert model.ask(subjects[0]) == model.ask(subjects[1]) != model.ask(Question("the rules", "another", "other"))
+    assert len(web.seen) == 4
 
 
 def test_a_certificate_that_nobody_signed_is_not_trusted(tmp_path: Path) -> None:

@@ -35,6 +35,8 @@ _NOT_TOLD = (
     "checkout.",
 )
 
+_PROGRAMS = (".py", ".ipynb")
+
 _RULES = """\
 You judge which GPU machine a repository of machine-learning code needs. A static analyzer has answered already. It reads \
 code and sums up memory well, and is often wrong about which run is meant and which sentence of the documentation counts. \
@@ -70,13 +72,17 @@ null means that the analyzer's value stands. Cards: {cards}.
 
 def build_question(checkout: Checkout, analysis: Analysis) -> Question:
     """Return the question about one analysis; the same analysis gives the same bytes."""
+    shown = excerpts(checkout, analysis)
     document = _spelled_out(
         {
-            "analyzer": _answer(analysis),
+            "analyzer": {
+                **_answer(analysis),
+                "other_runs": [_run(each) for each in analysis.profiles[:MAX_OTHER_RUNS]],
+            },
             "findings": [_told(finding) for finding in _telling(analysis.findings)],
             "packages": [_line(name) for name in analysis.proposed.dependencies.requirements[:MAX_PACKAGES]],
             "not_understood": [redact(_line(gap)) for gap in analysis.not_understood[:20]],
-            "files": excerpts(checkout, analysis),
+            "files": shown,
         }
     )
     mark = f"data-{hashlib.sha256(document.encode()).hexdigest()[:24]}"
@@ -85,7 +91,9 @@ def build_question(checkout: Checkout, analysis: Analysis) -> Question:
         workloads=", ".join(f'"{kind.value}"' for kind in WorkloadType),
         cards=", ".join(name for name, card in accelerators().items() if card.is_nvidia),
     )
-    return Question(rules, f"{mark}\n{document}\n{mark}")
+    told = [excerpt for excerpt in shown if not excerpt["path"].endswith(_PROGRAMS)]
+    runs = [profile.name for profile in analysis.profiles]
+    return Question(rules, f"{mark}\n{document}\n{mark}", json.dumps([_answer(analysis), runs, told]))
 
 
 def _spelled_out(document: dict[str, Any]) -> str:
@@ -103,7 +111,6 @@ def _answer(analysis: Analysis) -> dict[str, Any]:
         "memory_terms_gib": _terms(analysis.breakdown),
         "num_nodes": hardware.num_nodes,
         "command": redact(_line(analysis.first.command)) if analysis.first is not None else None,
-        "other_runs": [_run(profile) for profile in analysis.profiles[:MAX_OTHER_RUNS]],
     }
 
 

@@ -149,6 +149,27 @@ def test_without_a_language_model_only_the_answer_to_this_very_question_counts(
     assert shown.notes[12].answers == kept_before
 
 
+@pytest.mark.parametrize(
+    ("change", "asked"),
+    [
+        ({"train.py": TRAIN + "# why\n"}, 1),
+        ({"train.py": TRAIN.replace("size=1", "size=64")}, 2),
+        ({"README.md": "Needs 24 GB."}, 2),
+    ],
+)
+def test_chance_makes_no_change_between_head_and_base(
+    bench: Bench, shown: Shown, endpoint: Web, change: dict[str, str], asked: int
+) -> None:
+    base = bench.forge.trees[bench.forge.pull.base_sha]
+    (bench.forge.folder / "readme.txt").write_text((base / "readme.txt").read_text())
+    for name, text in {"train.py": TRAIN, "requirements.txt": "torch\ntransformers\n", **change}.items():
+        (base / name).write_text(text)
+    text = propose(bench, is_asked=True)
+    assert len(endpoint.seen) == asked, "what the analyzer and the documents say alike is asked about once"
+    assert len(set(sizes(note_to_json(shown.notes[12])))) == asked
+    assert "40 GB" in text
+
+
 def test_a_further_proposal_of_the_same_commit_rests_on_the_same_answers(
     bench: Bench, shown: Shown, endpoint: Web
 ) -> None:
