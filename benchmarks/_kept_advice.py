@@ -1,7 +1,7 @@
 """A chat endpoint on this machine that says again what a language model answered about the repositories of ``data/advice.jsonl``.
 
-The answers were given to the question about the commit 517cbdb6 and what came after it; a later analyzer may ask otherwise and
-is answered the same. Run names in them are those of that time.
+They answer the question as the commit d6524202 put it. A later analyzer may ask otherwise and is answered the same; the names of
+runs in them are those of that time.
 """
 
 from __future__ import annotations

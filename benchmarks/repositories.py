@@ -10,7 +10,7 @@ The analyzer was improved on the splits ``public`` and ``tuned``. A split ``held
 (docs/analysis-figures.md has such readings); once anything is improved on it, it is ``tuned``.
 
 With ``--llm`` the language model of ``GPU_LOL_LLM_URL`` may correct each answer (docs/hub-and-llm.md): one question of about
-25 KB for each repository. ``--kept-advice`` says again what one answered about 126 of them (``data/advice.jsonl``).
+28 KB for each repository. ``--kept-advice`` says again what one answered about 126 of them (``data/advice.jsonl``).
 """
 
 from __future__ import annotations
@@ -136,10 +136,11 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("root", type=Path)
     parser.add_argument("--split", choices=("public", "tuned", "held-out"))
     parser.add_argument("--without-docs", action="store_true", help="leave *.md, *.rst and docs/ out of each checkout")
-    parser.add_argument(
+    helper = parser.add_mutually_exclusive_group()
+    helper.add_argument(
         "--llm", action="store_true", help="let the language model of GPU_LOL_LLM_URL correct the answers"
     )
-    parser.add_argument(
+    helper.add_argument(
         "--kept-advice", action="store_true", help="let kept answers of one correct those that it was asked about"
     )
     return parser.parse_args()

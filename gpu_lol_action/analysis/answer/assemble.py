@@ -25,7 +25,7 @@ from gpu_lol_action.analysis.packages import base_image, cpu_packages
 from gpu_lol_action.analysis.packages.image_choice import fitted, image_for
 from gpu_lol_action.analysis.runs import entry_points, named_hardware, rl_engine, serving_engine
 from gpu_lol_action.analysis.runs.entry_points import Run
-from gpu_lol_action.analysis.runs.runs import further_runs, primary_run, run_named
+from gpu_lol_action.analysis.runs.runs import all_runs, further_runs, primary_run, run_named
 from gpu_lol_action.analysis.stated import declared_hardware, documented, documented_sizes
 from gpu_lol_action.analysis.training import picture_lengths, training
 from gpu_lol_action.analysis.training.placement import LARGEST_CARD_GIB
@@ -136,8 +136,7 @@ def other_runs(
 ) -> tuple[tuple[Profile, EnvironmentSpec], ...]:
     """Return the runs beside the first, each estimated by the same detectors, with the spec that it alone would ask for."""
     found = []
-    primary = primary_run(checkout)
-    for run in (*(() if primary is None or first is primary else (primary,)), *further_runs(checkout)):
+    for run in all_runs(checkout):
         if run is first:
             continue
         sized = (hint for hint in models.unknown_ids(checkout, run) if hint.value in model_facts)

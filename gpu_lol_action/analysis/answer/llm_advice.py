@@ -23,7 +23,11 @@ _QUOTES = str.maketrans({"`": "'", "“": "'", "”": "'"})
 
 @record(frozen=True, slots=True)
 class Advice:
-    """A language model's answer, understood but not yet believed; None where it leaves a value alone."""
+    """A language model's answer, understood but not yet believed; None where it leaves a value alone.
+
+    ``vram_gb`` is GB of each card as cards are sold, ``gpu_count`` cards of one machine, ``num_nodes`` machines, ``run`` the
+    name of one of the runs that it was told of.
+    """
 
     workload: WorkloadType | None
     gpu_count: int | None

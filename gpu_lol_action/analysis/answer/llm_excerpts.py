@@ -48,7 +48,7 @@ _HEADING = regex(r"\s{0,3}(?:#{1,6}\s|<summary>|<h\d)")
 _FILE = regex(r"[\w./-]{1,200}\.(?:sh|bash|ya?ml|json|toml|gin|slurm|sbatch)")
 _PICTURE = regex(r"!\[[^\]\n]{0,200}\]\([^)\n]{0,500}\)|<img\b[^>\n]{0,500}>", re.IGNORECASE)
 # What the sum of memory rests on; a reader wants to see the lines themselves.
-_BEHIND_THE_SUM = ("entry_point", "workload", "model.id", "model.unsized_id", "model.load", "training.method", "training.batch_size",
+_BEHIND_THE_SUM = ("entry_point", "workload", "model.id", "model.unsized_id", "training.method", "training.batch_size",
                    "training.sequence_length", "training.sharding", "hardware.gpu_count", "media.own_network", "gpu.use")  # fmt: skip
 
 

@@ -136,9 +136,6 @@ def test_without_a_language_model_only_the_answer_to_this_very_question_counts(
         (bench.forge.folder / "train.py").write_text(TRAIN + "# another\n")
     if change == "head":
         bench.forge.pull = replace(bench.forge.pull, head_sha="e" * 40)
-    if change == "fork":
-        bench.forge.pull = replace(bench.forge.pull, head_repository="mallory/ml")
-        bench.context = replace(bench.context, forge=bench.forge)
     if change == "no name":
         kept = replace(shown.notes[12].answers, model="")
         shown.notes[12] = note_from_json(note_to_json(replace(shown.notes[12], answers=kept)))

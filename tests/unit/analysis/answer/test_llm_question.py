@@ -84,4 +84,5 @@ def test_marks_that_hide_or_reorder_text_are_spelled_out_and_letters_of_any_scri
     )
     assert all(letter.isprintable() or letter == "\n" for letter in question.data)
     assert "👩\\u200d🔬 需要 24 GB 显存" in question.data
-    assert len(document(question)["files"]) == 2  # type: ignore[arg-type]  # a list
+    read_back = json.dumps(document(question)["files"], ensure_ascii=False)
+    assert "👩\u200d🔬 需要 24 GB 显存" in read_back
