@@ -26,7 +26,8 @@ CPU_GIB = 1.0
 
 MOST_CARDS = 8
 MAX_MODEL_CHARACTERS = 60
-MAX_COMMAND_CHARACTERS = 120
+MAX_COMMAND_CHARACTERS = 56
+"""As many as leave the other columns of a comment their width."""
 NOWHERE = Evidence("")
 
 
@@ -141,10 +142,11 @@ def _is_of_unknown_run(before: Analysis, after: Analysis, advice: Advice) -> boo
 
 
 def _run_changes(before: Analysis, after: Analysis) -> tuple[tuple[str, str, str], ...]:
-    was, now = (analysis.first.command if analysis.first else "none" for analysis in (before, after))
-    return (
-        (("run", one_line(was, MAX_COMMAND_CHARACTERS), one_line(now, MAX_COMMAND_CHARACTERS)),) if was != now else ()
-    )
+    """Return what is started before and now: the commands, or the runs' names where commands begin alike."""
+    if before.first is None or after.first is None or before.first.name == after.first.name:
+        return ()
+    was, now = (one_line(run.command, MAX_COMMAND_CHARACTERS) for run in (before.first, after.first))
+    return (("run", was, now) if was != now else ("run", before.first.name, after.first.name),)
 
 
 def _weights_gib(analysis: Analysis) -> float:

@@ -209,6 +209,20 @@ def test_the_run_that_is_named_takes_its_machine_and_memory_with_it(checkout: Bu
     assert ("hardware.num_nodes", "6", "1") in found.override.changes
 
 
+def test_runs_whose_commands_begin_alike_are_told_apart_by_their_names(checkout: Build) -> None:
+    command = "torchrun --nproc_per_node 8 --master_addr 127.0.0.1 --master_port 29500"
+    readme = f"# Lab\n```\n{command} train.py\n```\n## Small\n```\n{command} small.py\n```\n"
+    small = FILES["train.py"].replace("Qwen2.5-7B", "Qwen2.5-0.5B")
+    tree = checkout({**FILES, "README.md": readme, "small.py": small})
+    before = analyze(tree)
+    assert before.first is not None
+    beside = next(profile for profile in before.profiles if profile.program == "small.py")
+    found = taken(advised(tree, {"run": beside.name}))
+    assert found.override is not None
+    assert found.override.changes[0] == ("run", before.first.name, beside.name)
+    assert before.first.name != beside.name
+
+
 def test_a_run_that_the_code_does_not_know_is_one_machine(checkout: Build) -> None:
     found = taken(advised(checkout(TWO_RUNS), {"workload_type": "inference", "gpu_count": 2, "vram_required_gb": 80}))
     assert (found.proposed.hardware.num_nodes, found.proposed.hardware.gpu_count) == (1, 2)
