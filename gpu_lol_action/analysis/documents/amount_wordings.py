@@ -6,7 +6,7 @@ import re
 
 from gpu_lol_action.domain.patterns import regex
 
-SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|gigabytes?|gigs?|Go|ГБ|G)"
+SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|Gi|gigabytes?|gigs?|Go|ГБ|G)"
 _KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|(?:video|graphics?) (?:memory|RAM)|memory|GPU|HBM|显存|видеопамяти|メモリ)"
 # Where a number and its unit begin and end, also between letters of languages that put no spaces between words.
 _FROM, TO = r"(?<![A-Za-z0-9_.])", r"(?![A-Za-z0-9_])"
@@ -14,7 +14,7 @@ _FROM, TO = r"(?<![A-Za-z0-9_.])", r"(?![A-Za-z0-9_])"
 PLAIN = (
     regex(rf"{_FROM}{SIZE}{TO}[^.|\n\d]{{0,20}}?(?:\b|(?<=\s)|(?=[显メ])){_KIND}", re.IGNORECASE),
     regex(
-        rf"\b(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]?(?:RAM|メモリ)|(?:video|graphics?) (?:memory|RAM))(?![A-Za-z0-9_])[^.\n]{{0,40}}?{_FROM}{SIZE}{TO}(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
+        rf"(?<![A-Za-z0-9])(?:VRAM|GPU[-_ ]mem(?:ory)?|GPU[-_ ]?(?:RAM|メモリ)|(?:video|graphics?) (?:memory|RAM)|видеопамят\w*|mem[oó]ria\sde\sv[ií]deo|memoria\sgr[aá]fica)(?![A-Za-z0-9_])[^.\n]{{0,40}}?{_FROM}{SIZE}{TO}(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
         re.IGNORECASE,
     ),
     regex(rf"显存[^。\n]{{0,20}}?{SIZE}", re.IGNORECASE),
@@ -44,9 +44,14 @@ TELLING = (
         rf"^[\s*•+-]{{0,8}}(?:minimum\s+|required\s+)?(?:GPU\s+)?(?:VRAM|GPU[- ]memory|GPU[- ]RAM|显存)(?:\s+\w{{1,12}})?[*\s]{{0,4}}[:\uff1a][*\s]{{0,4}}[~≥>]?=?\s?{SIZE}{TO}",
         re.IGNORECASE,
     ),
+    # "~24GB for training"
+    regex(
+        rf"(?:[~≈]|\b(?:about|around|roughly|approximately)\s){SIZE}\s+(?:for|during)\s+(?:training|inference|fine-?tuning)\b",
+        re.IGNORECASE,
+    ),
     # "VRAM 16 GB", "GPU Memory (16G)", "显存要求:24GB" as all that a line says
     regex(
-        rf"^[\s*•+|-]{{0,8}}(?:minimum\s+|required\s+|recommended\s+)?(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|显存)(?:要求|需求|占用|usage|requirements?|needed)?[*\s(:\uff1a=~≥>-]{{1,8}}{SIZE}{TO}\+?[)*\s.,|]{{0,6}}(?:$|[(\uff08/])",
+        rf"^[\s*•+|#-]{{0,8}}(?:minimum\s+|required\s+|recommended\s+)?(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|显存)(?:要求|需求|占用|usage|requirements?|needed)?[*\s(:\uff1a=~≥>-]{{1,8}}{SIZE}{TO}\+?[)*\s.,|]{{0,6}}(?:$|[(\uff08/])",
         re.IGNORECASE,
     ),
     # "GPU: 24 GB VRAM (RTX 3090)", "GPU: NVIDIA with 8GB VRAM", "GPU - 16 GB"
@@ -87,7 +92,7 @@ TELLING = (
     regex(rf"\bGPUs?\s?(?:[:\uff1a]\s?\d{{1,2}}\s?)?[x×*]\s?{SIZE}{TO}", re.IGNORECASE),
     # "on two 24GB GPUs", "on a single 48 GB GPU", "supports a 12GB graphic card", "fits a 24GB card"
     regex(
-        rf"\b(?:on|with|fits?|supports?)\s+(?:just\s+|only\s+)?(?:(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+)?(?:consumer\s+)?{SIZE}\s+"
+        rf"\b(?:on|with|fits?|supports?|targets?|targeting)\s+(?:just\s+|only\s+)?(?:(?:an?|one|a\s+single|single|two|dual|four|eight|\d{{1,2}})[\sx×]+)?(?:consumer\s+)?{SIZE}\s+"
         r"(?:GPUs?|(?:(?:graphics?|video|GPU|consumer)\s+)?cards?)\b",
         re.IGNORECASE,
     ),
@@ -118,6 +123,11 @@ TELLING = (
     # "within the memory budget of 16GB and 1 GPU card"
     regex(
         rf"\bmemory\s+(?:budget|limit|footprint)s?\s+(?:of|is)\s+(?:about\s+)?{SIZE}\b(?=.{{0,40}}GPU)", re.IGNORECASE
+    ),
+    # "on an A100 (80G), with a memory footprint of around 30GB"
+    regex(
+        rf"\b(?:on|with)\b[^.;\n]{{0,24}}\b(?:GPUs?|[ABHLTV]\d{{2,3}}|RTX[ -]?\d{{4}})\b[^.;\n]{{0,40}}\bmemory\s+(?:footprint|usage|use|consumption)\s+(?:of|is|was)\s+(?:(?:about|around|roughly|approximately)\s+|~)?{SIZE}\b",
+        re.IGNORECASE,
     ),
     # "bring the memory consumption down to ~8 GB", "Memory used: 13.9 GB"
     regex(

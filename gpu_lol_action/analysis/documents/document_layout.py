@@ -13,7 +13,9 @@ _QUESTION = regex(
     r"\s{0,3}(?:[-*+]\s{1,3}|\d{1,2}[.)]\s{1,3})?(?:\*\*|__)(?:Q\d{0,2}\s?[:.)]\s{0,3})?([^*_]{3,160}\?)(?:\*\*|__)\s{0,4}"
 )
 
-_LABEL = regex(r"\s{0,3}[*_]{0,2}((?:\w[\w/&-]{0,30} ){0,5}\w[\w/&-]{0,30})[*_]{0,2}\s?[:\uff1a][*_]{0,2}")
+_LABEL = regex(
+    r"\s{0,3}[*_]{0,2}((?:\w[\w/&-]{0,30} ){0,5}\w[\w/&-]{0,30})[*_]{0,2}(?:\s?\([^()]{1,60}\))?[*_]{0,2}\s?[:\uff1a][*_]{0,2}|\s{0,3}(?:\*\*|__)((?:\w[\w/&-]{0,30} ){0,5}\w[\w/&-]{0,30})(?:\*\*|__)"
+)
 _ITEM = regex(r"\s*(?:[-*+•]|\d{1,2}[.)])\s|\s{4}")
 
 
@@ -41,8 +43,8 @@ def labels_of(lines: Sequence[str]) -> list[str]:
             found.append("")
             continue
         if (match := _LABEL.fullmatch(line.rstrip())) is not None:
-            label = match[1]
-        elif not _ITEM.match(line):
+            label = match[1] or match[2]
+        elif not _ITEM.match(line) and not line.lstrip().startswith("|"):
             label = ""
         found.append(label)
     return found

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import field
 
 from gpu_lol_action.analysis.documents.amount_wordings import COMPARED, OF_CARDS, PLAIN, SIZE, TELLING, TO
 from gpu_lol_action.analysis.documents.documented_phrases import NAMED_BEFORE
+from gpu_lol_action.analysis.documents.nearest_nouns import amounts_of_cards
 from gpu_lol_action.analysis.formats.required_architectures import REQUIREMENTS
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -23,11 +25,11 @@ _CAN_BE_LESS = regex(
     re.IGNORECASE,
 )
 _ASKS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|nearly|roughly|uses?|used|using|usage|only|just(?=\s+\*{0,2}\d)|consum\w*|takes?|"
-                   r"occup\w*|fits?|within|(?:trains?|training|trained|works?|running)\s+(?:in|on|with)(?=\s+\*{0,2}\d{1,3}\s?G)|(?<=[\w)`*]\s)(?:on|for)\s+(?:an?\s+|any\s+)?(?:machine|computer|workstation|server|laptop|desktop|PC)s?\s+(?:with|having)|less than|more than|larger than|(?:below|over)(?=\s[~*]{0,2}\d)|must\s+(?:be|have)|should\s+have|make\s+sure|ensure\w*|max(?:imum|imal|\.)?|minimal|costs?|demands?|requier\w*|n[ée]cessit\w*|ben[öo]tig\w*|erforder\w*|or (?:more|higher|above|better|larger|greater)|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
-                   r"|[~≥>]|需要|至少|约|占用|只需|仅需|以上|左右|大概|建议|推荐|不少于|不低于|即可|足够|消耗|必要|推奨|이상|필요|최소|권장|треб\w*|минимум|mindestens|al menos|au moins", re.IGNORECASE)  # fmt: skip
+                   r"occup\w*|fits?|within|(?:trains?|training|trained|works?|running)\s+(?:in|on|with)(?=\s+\*{0,2}\d{1,3}\s?G)|(?<=[\w)`*]\s)(?:on|for)\s+(?:an?\s+|any\s+)?(?:machine|computer|workstation|server|laptop|desktop|PC)s?\s+(?:with|having)|less than|more than|larger than|(?:below|over)(?=\s[~*]{0,2}\d)|must\s+(?:be|have)|should\s+have|make\s+sure|ensure\w*|max(?:imum|imal|\.)?|minimal|costs?|demands?|requier\w*|n[ée]cessit\w*|ben[öo]tig\w*|erforder\w*|or (?:more|higher|above|better|larger|greater)|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|(?:tuned|designed|optimi[sz]ed|intended|targets?|targeting)|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
+                   r"|[~≥>]|需要|至少|约|占用|只需|仅需|以上|左右|大概|建议|推荐|不少于|不低于|即可|足够|消耗|必要|推奨|이상|필요|최소|권장|треб\w*|минимум|не менее|mindestens|al menos|au moins|m[ií]nim[oa]s?\b", re.IGNORECASE)  # fmt: skip
 _DEMANDS = regex(
     r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*|must\s+(?:be|have)|should\s+have|make\s+sure|ensure\w*|requier\w*|n[ée]cessit\w*|ben[öo]tig\w*|erforder\w*|or (?:more|higher|above|better|larger|greater))\b"
-    r"|≥|>=|需要|至少|以上|建议|推荐|不少于|不低于|必要|推奨|이상|필요|최소|권장|треб\w*|минимум|mindestens|al menos|au moins",
+    r"|≥|>=|需要|至少|以上|建议|推荐|不少于|不低于|必要|推奨|이상|필요|최소|권장|треб\w*|минимум|не менее|mindestens|al menos|au moins|m[ií]nim[oa]s?\b",
     re.IGNORECASE,
 )
 # Right behind an amount: "each with 60GB, is recommended".
@@ -55,6 +57,7 @@ _IS_TOO_SMALL = regex(
     r"\s?G\w{0,9}\s+(?:of\s+)?(?:[A-Za-z-]{1,12}\s+){0,2}(?:(?:is|are|was|will|would|may|might)\s+not\s+(?:be\s+)?(?:enough|sufficient)|(?:isn|aren|wasn)['\u2019]t\s+(?:enough|sufficient)|(?:is|are|was)\s+(?:insufficient|too\s+(?:little|small)))\b",
     re.IGNORECASE,
 )
+_IS_ITEM, _ENDS_ITEM = regex(r"\s*(?:[-*•+]|\d{1,2}[.)])\s"), regex(r"(?<=VRAM)[\s.)*]{0,4}$")
 _ITEM = regex(r"\s*(?:[-*•+]|\d{1,2}[.)])\s|[^.]{1,80}\.?$")  # of a list, or no more than a few words
 # A question of a FAQ: its answer need not say what the amount is of.
 _ASKED = regex(
@@ -64,7 +67,7 @@ _ASKED = regex(
 )
 _MAIN_MEMORY = regex(
     r"(?:CPU|system|main|host)\s+(?:RAM|memory)|\bdisk\b|storage|dataset|download|\bRAM\b(?<!VRAM)(?<!GPU[ -]RAM)(?<!video RAM)(?<!graphics RAM)|\bsav(?:e|es|ed|ing)\b"
-    r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b|\bon (?:a )?CPU\b|\bIntel\b|\bXeon\b|\bCore i\d\b|\bRyzen\b",
+    r"|\bunified memory\b|\bMac(?:s|Books?|OS)?\b|\bApple\b|\bMPS\b|\bon (?:a )?CPU\b|\bIntel\b|\bXeon\b|\b(?:no|without(?:\s+an?y?)?)\s+GPUs?\b|\b(?:logical|virtual)\s+(?:CPU|core|processor)s?\b|\bCPU\s+cores\b|\bvCPUs?\b|\bCore i\d\b|\bRyzen\b",
     re.IGNORECASE,
 )
 # An amount of this in a sentence that also tells a card's: "less than 128GB CPU memory and less than 12GB GPU memory".
@@ -95,11 +98,13 @@ _OF_ALL_CARDS = regex(
 )
 _ON_CARDS = regex(r"\bGPUs?\b|VRAM|\bvideo\b|\bHBM\b|\bcards?\b|显存|显卡|[ABH]\d{2,3}\b", re.IGNORECASE)
 _MEBIBYTES = regex(r"(?<![\w.,])(\d{1,3},\d{3}|\d{4,6})\s?(?:MiB|MB|M)(?![\w.])")
+_IN_BOLD = regex(r"\*\*\s?([~≥>]?\s?\d{1,3}(?:\.\d{1,2})?\s?\+?\s?Gi?B?\+?)\s?\*\*", re.IGNORECASE)
+_OR_MORE = regex(r"(?<![\w.])(?:at\s+least\s+)?(\d{1,3})\s?\+\s?(?:GB|GiB|G)(?![A-Za-z0-9_])", re.IGNORECASE)
 _OF_SMI = regex(r"\|\s{1,8}(\d{1,6})MiB\s{0,3}/\s{0,3}\d{4,6}MiB\s{1,3}\|")
 IDLE_GIB = 2.0  # a desktop and its pages take as much
-ONE_CARD = 80
+LEAST_CARD, ONE_CARD, MOST_GB = 4, 80, 400
 # As every amount begins, whichever expression reads it: most sentences hold none, and are asked no more.
-_MAY_SAY = regex(r"\d[\s-]?G", re.IGNORECASE)
+_MAY_SAY = regex(r"\d[\s-]?[GГ]", re.IGNORECASE)
 # "8GBs of V-RAM": as everybody else spells it.
 _HYPHENED = regex(r"\bV-RAM\b", re.IGNORECASE)
 _SEVERAL = regex(r"(\d\s?Gi?B)s\b")
@@ -108,11 +113,15 @@ BEFORE = 90  # characters in which what is said of an amount stands before it
 
 @record(frozen=True, slots=True)
 class MemoryPhrase:
-    """An amount in GB that a sentence asks for. ``is_demanded``: with a word such as "requires"; ``is_offloaded``: it holds where weights wait in main memory."""
+    """An amount in GB that a sentence asks for. ``is_demanded``: with a word such as "requires"; ``is_offloaded``: it holds where weights wait in main memory.
+
+    ``at``: where its number stands in the sentence.
+    """
 
     size_gb: float
     is_demanded: bool
     is_offloaded: bool
+    at: int = field(default=0, compare=False)
 
 
 def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
@@ -135,30 +144,52 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
         if pattern is COMPARED and not _CARD_MEMORY.search(line):
             continue
         for match in pattern.finditer(line):
-            around = line[max(0, match.start() - BEFORE) : match.end() + 10]
-            size = float(match[1])
-            is_asked = (
-                _IS_ASKED.match(line, match.end()) is not None or _ASKED_BEHIND.match(line, match.end()) is not None
-            )
-            is_told = is_listed or is_answer or is_asked or pattern in TELLING
-            asks = is_told or bool(_ASKS.search(around) or _SUFFICES.match(line, match.end()))
-            if _is_too_small(line, match) or _is_of_the_machine(line, match, is_plain=pattern in PLAIN):
-                continue
-            # More than a card holds is all cards' together, or, where no card is spoken of, the machine's.
-            if size > ONE_CARD and (_OF_ALL_CARDS.search(line) or not _ON_CARDS.search(line)):
-                continue
-            if (
-                pattern in OF_CARDS
-                and not match[0].endswith(")")
-                and NAMED_BEFORE.search(line[: match.start()].rstrip(", "))
-            ):
-                continue  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
-            if asks and 1 <= size <= 400 and size not in seen:
-                is_demanded = (is_listed or is_asked or bool(_DEMANDS.search(around))) and pattern is not COMPARED
-                if not is_demanded and _is_of_a_name(line[: match.start(1)]):
-                    continue
-                seen.add(size)
-                yield MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)))
+            phrase = _phrase(line, match, pattern, is_listed=is_listed, is_answer=is_answer)
+            if phrase is not None and phrase.size_gb not in seen:
+                seen.add(phrase.size_gb)
+                yield phrase
+    if not seen:
+        yield from _by_nearest_noun(line, is_listed=is_listed)
+
+
+def _phrase(
+    line: str, match: re.Match[str], pattern: re.Pattern[str], *, is_listed: bool, is_answer: bool
+) -> MemoryPhrase | None:
+    """Return what one wording tells of an amount; None where nobody asks for it, or it is of something else."""
+    size = float(match[1])
+    if _is_too_small(line, match) or _is_of_the_machine(line, match, is_plain=pattern in PLAIN):
+        return None
+    # More than a card holds is all cards' together, or, where no card is spoken of, the machine's.
+    if size > ONE_CARD and (_OF_ALL_CARDS.search(line) or not _ON_CARDS.search(line)):
+        return None
+    before = line[: match.start()].rstrip(", ")
+    if pattern in OF_CARDS and not match[0].endswith(")") and NAMED_BEFORE.search(before):
+        return None  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
+    around = line[max(0, match.start() - BEFORE) : match.end() + 10]
+    is_asked = _IS_ASKED.match(line, match.end()) is not None or _ASKED_BEHIND.match(line, match.end()) is not None
+    is_item = _ENDS_ITEM.match(line, match.end()) is not None and _IS_ITEM.match(line) is not None
+    is_told = is_listed or is_item or is_answer or is_asked or pattern in TELLING
+    if not (is_told or _ASKS.search(around) or _SUFFICES.match(line, match.end())) or not 1 <= size <= MOST_GB:
+        return None
+    is_demanded = (is_listed or is_asked or bool(_DEMANDS.search(around))) and pattern is not COMPARED
+    if not is_demanded and _is_of_a_name(line[: match.start(1)]):
+        return None
+    return MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)), match.start(1))
+
+
+def _by_nearest_noun(line: str, *, is_listed: bool) -> Iterator[MemoryPhrase]:
+    """Yield amounts that no known wording tells, but that the sentence demands and the nearest noun says to be of a card."""
+    if _MAIN_MEMORY.search(line) and not _ON_CARDS.search(line):
+        return
+    for match in amounts_of_cards(line):
+        size = float(match[1])
+        around = line[max(0, match.start() - BEFORE) : match.end() + 10]
+        is_asked = is_listed or _DEMANDS.search(around) or _ASKED_BEHIND.match(line, match.end())
+        if not is_asked or not LEAST_CARD <= size <= ONE_CARD or _is_too_small(line, match):
+            continue
+        if _is_of_the_machine(line, match, is_plain=True) or NAMED_BEFORE.search(line[: match.start()].rstrip(", (")):
+            continue
+        yield MemoryPhrase(size, True, _is_offloaded(line, match.start(1), match.end(1)), match.start(1))
 
 
 def _is_too_small(line: str, amount: re.Match[str]) -> bool:
@@ -190,7 +221,9 @@ def asks_for_memory(label: str) -> bool:
 
 
 def in_gib(line: str) -> str:
-    """Return a line with amounts as nvidia-smi prints them (``48346MiB``) in GiB."""
+    """Return a line with amounts as nvidia-smi prints them (``48346MiB``) in GiB, with "24+ GB" as "at least 24 GB", and without marks for bold around them."""
+    line = _IN_BOLD.sub(r"\1", line) if "**" in line else line
+    line = _OR_MORE.sub(r"at least \1 GB", line)
     return _MEBIBYTES.sub(lambda found: f"{int(found[1].replace(',', '')) / 1024:.1f} GiB", line)
 
 

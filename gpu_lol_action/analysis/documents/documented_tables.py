@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from gpu_lol_action.analysis.documents.component_tables import tables_of_parts
 from gpu_lol_action.analysis.documents.documented_phrases import CardPhrase, card_phrases, purpose
-from gpu_lol_action.analysis.formats.html_tables import html_rows
+from gpu_lol_action.analysis.documents.table_rows import table_rows
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-_MEMORY_HEADER = regex(r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmemory\b|peak mem|\bmem\.?\s?\([GM]|显存", re.IGNORECASE)
+_MEMORY_HEADER = regex(
+    r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmem(?:ory|roy|eory|mory)\b|peak mem|\bmem\.?\s?\([GM]|显存", re.IGNORECASE
+)
 _OTHER_HEADER = regex(
     r"\bCPU\b|\bdisk\b|\bsize\b|download|speed|time|token|\bRAM\b(?<!GPU RAM)|sav(?:ed|ing)|\bG?(?:FLOP|MAC)s?\b|param|activations\b",
     re.IGNORECASE,
@@ -23,15 +26,13 @@ _CELL = regex(
 )
 _SMALL_CELL = regex(r"^\W{0,6}(\d{4,6})\s?Mi?B\b(?!/s)[^|]{0,24}$", re.IGNORECASE)
 _RANGE = regex(r"^\W{0,6}(\d{1,3})\s?(?:-|–|~|to)\s?(\d{1,3})\s?(?:GB|GiB|G)\b(?!/s)", re.IGNORECASE)
-_NUMBER = regex(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}$")
+_NUMBER = regex(r"^\W{0,4}(\d{1,6}(?:\.\d{1,2})?)\W{0,3}(?:\([A-Za-z ]{1,20}\))?$")
 _ON, _OFF = regex(r"(?i:true|yes|on)|[✓✔✅☑]\ufe0f?"), regex(r"(?i:false|no|off)|[✗✘❌✖]\ufe0f?")
 # What a model can be put to, which says nothing of what the figures beside it are of.
 _OFFERED = regex(
     r"(?:supports?\s)?(?:(?:pre-?)?train(?:ing|able)?|fine-?tun(?:ing|e|able)|inference)(?:\s(?:support(?:ed)?|code|scripts?|available))?",
     re.IGNORECASE,
 )
-_RULE = regex(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$|^\s*\+(?:={3,}\+)+\s*$")
-_GRID = regex(r"\s*\+(?:-{3,}\+)+\s*$")  # between the rows of reStructuredText's tables
 _COUNTS_HEADER = regex(
     r"(?:#|№|n|no\.?|num(?:ber)?)?\s?(?:of\s+)?(?:GPUs|(?<=[#fm.]\s)GPU|(?<=#)GPU|GPU\s+(?:count|number|num))",
     re.IGNORECASE,
@@ -55,7 +56,6 @@ _TRAINED_HEADER = regex(r"\btrain|\bschd|\bsched|\bepoch|\biter|\bLR\b", re.IGNO
 # Beside the number of processors, or under the name of a cloud's machine, "memory" is the machine's.
 _OF_MACHINES = regex(r"\bv?CPUs?\b|\bcores\b|instance", re.IGNORECASE)
 _UNIT = regex(r"[(\[]\s?(?:in\s)?([MG]i?B)\b[^()\[\]]{0,20}[)\]]|\bin\s([MG]i?B)\b", re.IGNORECASE)
-MAX_ROWS = 40
 MAX_NAME = 60
 MOST_CARDS, MAX_DIGITS = 64, 5
 
@@ -83,7 +83,11 @@ class TableCard:
 
 def table_figures(lines: Sequence[str], heading_of: Sequence[str]) -> Iterator[TableFigure]:
     """Yield memory figures of all tables. ``heading_of`` is the heading over each line."""
-    for header, cells, line, begin in _rows(lines):
+    parts = tables_of_parts(lines)
+    for row in table_rows(lines):
+        header, cells, line, begin = row.header, row.cells, row.line, row.begin
+        if begin in parts:  # what it says of the card is read by ``component_tables``
+            continue
         caption, unit = _caption(lines, begin)
         # "GPU memory (MB per GPU)" above numbers that name none
         named = [*header[:1], *(f"{name} ({unit})" for name in header[1:])] if unit else header
@@ -95,7 +99,11 @@ def table_cards(lines: Sequence[str]) -> Iterator[TableCard]:
     """Yield the cards that stand in columns of GPUs or hardware (``1xV100 16GB``) of all pipe tables."""
     counts = _counts(lines)
     seen: set[int] = set()
-    for header, cells, line, begin in _rows(lines):
+    parts = tables_of_parts(lines)
+    for row in table_rows(lines):
+        header, cells, line, begin = row.header, row.cells, row.line, row.begin
+        if begin in parts:
+            continue
         spent = [name for name in header if begin not in seen and _HOURS_HEADER.fullmatch(name)]
         seen.add(begin)
         for phrase in (phrase for name in spent for phrase in card_phrases(name)):
@@ -120,10 +128,10 @@ def table_counts(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 def _counts(lines: Sequence[str]) -> dict[int, int | None]:
     """Return the number of GPUs that all rows of a table say in a column for it, by the index of the table's head; None where they differ."""
     said: dict[int, set[str]] = {}
-    for header, cells, _, begin in _rows(lines):
-        for column, cell in zip(header, cells, strict=False):
+    for row in table_rows(lines):
+        for column, cell in zip(row.header, row.cells, strict=False):
             if _COUNTS_HEADER.fullmatch(column):
-                said.setdefault(begin, set()).add(cell)
+                said.setdefault(row.begin, set()).add(cell)
     return {begin: _count(cells) for begin, cells in said.items()}
 
 
@@ -131,31 +139,6 @@ def _count(cells: set[str]) -> int | None:
     cell = next(iter(cells))
     is_one = len(cells) == 1 and cell.isdecimal() and len(cell) < MAX_DIGITS
     return int(cell) if is_one and 1 <= int(cell) <= MOST_CARDS else None
-
-
-def _rows(lines: Sequence[str]) -> Iterator[tuple[list[str], list[str], int, int]]:
-    """Yield each row of all tables, those in HTML last: the head's cells, its own, its line, and the index of the head's line."""
-    number = 0
-    while number + 1 < len(lines):
-        if "|" in lines[number] and _RULE.match(lines[number + 1][:400]):
-            header = _cells(lines[number])
-            body = number + 2
-            while body < len(lines) and body - number < MAX_ROWS and ("|" in lines[body] or _GRID.match(lines[body])):
-                if "|" in lines[body]:
-                    yield header, _cells(lines[body]), body + 1, number
-                body += 1
-            number = body
-        else:
-            number += 1
-    for row in html_rows(lines):
-        yield row.header, row.cells, row.line, row.begin
-
-
-def _cells(line: str) -> list[str]:
-    return [
-        regex(r"[*_`~]|<[^>]{0,80}>").sub(" ", cell).replace("\\", "").strip()
-        for cell in line[:2000].strip().strip("|").split("|")
-    ]
 
 
 def _row(header: list[str], cells: list[str], line: int, heading: str) -> Iterator[TableFigure]:

@@ -36,7 +36,7 @@ from gpu_lol_action.analysis.runs.other_launches import is_left_to_ask, is_of_an
 from gpu_lol_action.analysis.runs.rented_machines import rented_wish
 from gpu_lol_action.analysis.runs.settings import Found, as_number, look_up_number, scope_of
 from gpu_lol_action.analysis.stated.declared_hardware import hosted_wish
-from gpu_lol_action.analysis.stated.documented_counts import documented_count, said_to_train, tabled_count
+from gpu_lol_action.analysis.stated.documented_counts import asked_of_one, documented_count, said_to_train, tabled_count
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -113,7 +113,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     said = said or _named(run) or _hosted(checkout, run) or remarked_count(checkout, run) or _documented(checkout, run)
     said = said or cut_over(checkout, run) or shown_on(checkout, run) or _of_others(checkout, run)
     can_spread = not said and run.behavior is Behavior.TRAINS and _spreads(checkout, run)
-    said = said or (counts_beside(checkout, run) if can_spread else []) or placed_on(run)
+    said = said or (counts_beside(checkout, run) if can_spread else []) or asked_of_one(checkout, run) or placed_on(run)
     return [*(said or tpu_host(checkout, run)), *found]
 
 
@@ -255,10 +255,10 @@ def _documented(checkout: Checkout, run: Run) -> list[Finding]:
     spreads = is_divided or _spreads(checkout, run)
     # A folder of configuration has a program that we do not see.
     if not spreads and run.script is not None:
-        statement = said_to_train(checkout, run)
+        statement = said_to_train(checkout, run, spreads=False)
         return [statement] if statement is not None else []
     is_free = is_divided or run.command is None or _spreads(checkout, run, alone=True)
-    statement = documented_count(checkout, run, is_free=is_free) or said_to_train(checkout, run)
+    statement = documented_count(checkout, run, is_free=is_free) or said_to_train(checkout, run, spreads=True)
     statement = statement or (tabled_count(checkout, run) if spreads else None)
     return [statement] if statement is not None else []
 

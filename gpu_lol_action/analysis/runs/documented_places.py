@@ -48,6 +48,11 @@ _SIZE_OF_MODEL = regex(
 _HARDWARE = regex(r"\b(?:GPUs?|VRAM|memory|\d{1,3} ?G(?:i?B)?)\b|\b[AHBVP]\d{2,3}s?\b", re.IGNORECASE)
 _SENTENCE_END = regex(r"(?<=[.!?;])\s{1,4}|\]\([^()\s]{1,400}\)")
 _QUOTED = regex(r"['\"]([\w./:-]{3,120})['\"]")
+# What a program takes where it is not told: the default of an option or of a setting, and the model that it loads by name.
+_DEFAULT = regex(
+    r"\bdefault\s?=\s?[\"']([^\"'\n]{2,120})[\"']|\.get\(\s?[\"'][^\"'\n]{1,60}[\"'],\s?[\"']([^\"'\n]{2,120})[\"']|\bfrom_pretrained\(\s{0,40}[\"']([^\"'\n]{2,120})[\"']"
+)
+_SIZE_IN_NAME = regex(r"(?<![A-Za-z0-9.])(\d{1,3}(?:\.\d{1,2})?[bB])(?=v\d|[^A-Za-z0-9]|$)")
 ALIKE = 1.5
 _TOKEN = regex(r"[a-z0-9]+(?:\.[0-9]+)*")
 _VISION = regex(r"(?<![a-z])vit[-_ ]?([tsblhg])(?![a-z])")
@@ -60,10 +65,14 @@ def about_run(documents: Iterable[Source], run: Run | None, stated: Iterable[Fin
     if run is None:
         return []
     by_path: dict[str, set[int]] = {}
+    amounts: dict[str, set[int]] = {}
     for finding in stated:
         if finding.field.endswith(("memory_gb", "card")):
             by_path.setdefault(finding.evidence.path, set()).add(finding.evidence.line)
+        if finding.field.endswith("memory_gb"):
+            amounts.setdefault(finding.evidence.path, set()).add(finding.evidence.line)
     words = words_of(run)
+    words |= _default_sizes(run) if not any(map(_SIZE_OF_MODEL.fullmatch, words)) else frozenset()
     starts = {run.evidence} | ({run.command.said} if run.command is not None else set())
     found: list[Finding] = []
     for source in documents:
@@ -79,7 +88,7 @@ def about_run(documents: Iterable[Source], run: Run | None, stated: Iterable[Fin
         telling = words if own else frozenset(word for word in words if not word.replace(".", "").isdigit())
         rows = numbers & {row.line for row in rows_meant(_figures(source), telling)}
         # Tables of other sections are about other runs where the run's own section has figures.
-        rows = rows & section if section else rows
+        rows = rows & section if section & amounts.get(source.path, set()) else rows
         if section == numbers and len(by_path) == 1:
             section = set()  # it tells none from another
         kinds = dict.fromkeys(of_other_sizes(source, numbers, words), OF_ANOTHER)
@@ -183,6 +192,14 @@ def words_of(run: Run) -> frozenset[str]:
     return frozenset([*sizes, *(word for text in texts for word in tokens(text))])
 
 
+def _default_sizes(run: Run) -> frozenset[str]:
+    """Return the size of model (``20b``) that the defaults of a run's program name, where they name one size only."""
+    text = run.script.text[: MAX_LINES * 10] if run.script is not None else ""
+    said = (found[1] or found[2] or found[3] for found in _DEFAULT.finditer(text))
+    sizes = {size.lower() for value in said for size in _SIZE_IN_NAME.findall(value)}
+    return frozenset(sizes) if len(sizes) == 1 else frozenset()
+
+
 def tokens(text: str) -> list[str]:
     """Return the words of a text in small letters; of ``576x1024`` the sides too. Of two characters only such as ``7b`` are words."""
     small = text.lower()
@@ -202,6 +219,7 @@ def rows_meant(figures: Sequence[TableFigure], words: frozenset[str]) -> list[Ta
     return found
 
 
-def _score(row: TableFigure, words: frozenset[str]) -> tuple[int, bool]:
-    """Return how many words of a row the command says, and whether it says the row's whole name."""
-    return len(set(tokens(row.label)) & words), set(tokens(row.name)) <= words
+def _score(row: TableFigure, words: frozenset[str]) -> tuple[int, bool, int]:
+    """Return how many words of a row the command says, whether it says the row's whole name, and how little it says else (``-lite``)."""
+    name = set(tokens(row.name))
+    return len(set(tokens(row.label)) & words), name <= words, -len(name - words)

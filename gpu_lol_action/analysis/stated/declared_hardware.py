@@ -24,7 +24,7 @@ from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.rented_machines import rented_wish
-from gpu_lol_action.analysis.stated.documented import statements_of
+from gpu_lol_action.analysis.stated.stated_sentences import statements_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.named_cards import named_card_gib
 from gpu_lol_action.domain.patterns import regex

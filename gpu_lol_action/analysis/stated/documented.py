@@ -6,20 +6,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from gpu_lol_action.analysis.documents.component_tables import said_of_cards, told_in_cells
 from gpu_lol_action.analysis.documents.document_layout import code_blocks, headings_of, labels_of
 from gpu_lol_action.analysis.documents.documented_amounts import (
     asks_for_memory,
-    in_gib,
     in_use,
-    memory_phrases,
-    tells_a_saving,
 )
 from gpu_lol_action.analysis.documents.documented_cells import field_of, tabled
 from gpu_lol_action.analysis.documents.documented_phrases import (
-    card_phrases,
     gpu_number,
-    gpus_of_size,
-    is_quantized,
     named_as,
     purpose,
 )
@@ -32,6 +27,7 @@ from gpu_lol_action.analysis.formats.paths import Form, Role, form_of
 from gpu_lol_action.analysis.runs.documented_places import about_run, block_meant
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.stated.hardware_guides import hardware_guides, is_in_documentation, names_of
+from gpu_lol_action.analysis.stated.stated_sentences import MAY_STATE, NEWS, SENTENCE_END, statements_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -45,26 +41,7 @@ _NOT_HARDWARE = regex(
 _ABOUT_RUNNING = regex(
     r"readme|train|tun|infer|demo|install|start|usage|hardware|require|gpu|model|run|reproduc|recipe", re.IGNORECASE
 )
-_SENTENCE_END = regex(r"(?<=[A-Za-z)*`])(?<!\bi\.e)(?<!\be\.g)(?<!\bw\.r\.t)[.;!?]\s+|。")
-# An entry of a list of news speaks of what was released on that day, mostly another model or size.
-_NEWS = regex(
-    r"^\s{0,6}[-*+]?[\s\[(*_`~]{0,6}\W{0,4}(?:\d{4}[./-]\d{1,2}(?:[./-]\d{1,2})?|"
-    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?\s+\d{1,2},?\s+\d{4}|"
-    r"\d{1,2}\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?,?\s+\d{4})\b",
-    re.IGNORECASE,
-)
-# Whoever thanks for cards tells what was lent to them, not what a run needs.
-_THANKS = regex(
-    r"\b(?:grateful|gratitude|generous(?:ly)?|sponsor(?:s|ed|ing|ship)?|acknowledg\w{0,8}|donat(?:ed|ing|ion))\b"
-    r"|\bthank(?:s|ful)?\b.{0,160}\b(?:provid|support|grant|offer|lend|lent|access|resource|comput)|致谢|感谢|鸣谢",
-    re.IGNORECASE,
-)
 _LANGUAGE = regex(r"[._-](?:zh|cn|en|ja|jp|ko|kr|fr|es|de|ru|pt|vi|hi|ar|tr)(?:[._-]?\w{2,4})?$")
-_OF_NEWS = regex(r"\b(?:change\s?log|release notes?|what'?s new|news|history)\b", re.IGNORECASE)
-# An item that is but a link says the title of something else.
-_ELSEWHERE = regex(r"\s{0,6}[-*+]\s{1,4}\[[^\]]{0,300}\]\([^)\s]{0,500}\)[.\s]*$")
-# An item that begins with a link to a repository speaks of that one.
-_OF_ANOTHER = regex(r"\s{0,6}[-*+]\s[^\[\n]{0,20}\[[^\]\n]{1,80}\]\(https?://github\.com/[\w.-]{1,60}/[\w.-]{1,80}/?\)")
 # A command in a block of code: its words are arguments (`./prepare.sh 15 GPU`), but for the remark behind it.
 _COMMAND = regex(
     r"\s{0,8}(?:[$%>]\s{1,4}\S|(?:[.~]{0,2}/[\w./-]{1,120}|[\w./-]{1,120}\.(?:sh|bash|py)|python3?|bash|sh|sbatch|srun)(?:\s|$))"
@@ -75,8 +52,6 @@ _FETCHES = regex(
     r"download|fetch|convert|prepar|preprocess|extract|dataset", re.IGNORECASE
 )  # what lies on the disk then
 _BESIDE = regex(r"\s?~?(\d{1,3}(?:\.\d{1,2})?)\s?Gi?B", re.IGNORECASE)
-# Every statement has a number or a card with one in its name, or counts GPUs in a word: a first look at each line.
-_MAY_STATE = regex(r"\d|GPU", re.IGNORECASE)
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -117,7 +92,7 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
         if "|" in line[:3] or len(line) >= MAX_LINE_CHARACTERS:
             continue
         whole = line if len(numbers) == 1 else " ".join(lines[index - 1].strip() for index in numbers)
-        if not _MAY_STATE.search(whole):
+        if not MAY_STATE.search(whole):
             continue
         meant = block_meant(whole, numbers, code)
         pointed = purpose(" ".join(lines[index - 1] for index in meant)[:MAX_LINE_CHARACTERS]) if meant else ""
@@ -129,6 +104,11 @@ def _of_document(source: Source) -> tuple[Finding, ...]:
             found.extend(_without_arguments(line, stated) if is_command else stated)
         else:
             found.extend(_of_paragraph(whole, heading, source.path, {n: lines[n - 1] for n in numbers}))
+    for part in said_of_cards(lines, headings):
+        found.extend(statements_of(part.item, part.heading, Evidence(source.path, part.line)))
+    for cell in told_in_cells(lines, headings):
+        told = statements_of(cell.item, cell.heading, Evidence(source.path, cell.line))
+        found.extend(said for said in told if said.confidence >= Confidence.MEDIUM)
     found.extend(tabled(lines, headings, source.path))
     return tuple(found)
 
@@ -166,8 +146,8 @@ def _demands(source: Source) -> Iterator[Finding]:
 
 def _of_paragraph(text: str, heading: str, path: str, lines: Mapping[int, str]) -> Iterator[Finding]:
     """Yield what the sentences of a paragraph state, each on the line where its number or card stands."""
-    is_news = _NEWS.match(text) is not None
-    for sentence in _SENTENCE_END.split(text):
+    is_news = NEWS.match(text) is not None
+    for sentence in SENTENCE_END.split(text):
         told = list(statements_of(sentence, "news" if is_news else heading, Evidence(path, min(lines))))
         places = [_place(said, lines) for said in told]
         # A count in a word ("a single 16GB GPU") stands where its sentence names the rest.
@@ -236,77 +216,3 @@ def _stem(source: Source) -> str:
 
 def _is_translation(stem: str) -> bool:
     return _LANGUAGE.search(stem) is not None
-
-
-_ON_THE_HOST = regex(r"^(?!.*\bGPUs?\b).*\bCPU\b", re.IGNORECASE)
-_ON_A_CARD = regex(r"\bGPUs?\b|\bVRAM\b|显存", re.IGNORECASE)
-# A chapter on an extension that is built: cards named there are those that its builds were tried on.
-_OF_AN_EXTENSION = regex(
-    r"\W{0,6}(?:(?:install|build|compil)\w{0,6}\W(?:\w{1,20}\W){0,2})?(?:xformers|flash[ -]?att(?:n|ention)(?:[ -]?[234])?|tiny-?cuda-?nn|natten|sage-?attention)(?:\W(?:memory[ -])?efficient attention)?\W{0,6}",
-    re.IGNORECASE,
-)
-# A chapter that says what everything here was run on: what stands in it needs no verb.
-_OF_HARDWARE = regex(
-    r"[\W\d]{0,12}(?:(?:our|my|the|training|system|minimum|recommended)\s)?(?:hardware|compute|computing)(?:\s(?:environment|set-?up|used|requirements?|resources?|specs?|specifications?))?\W{0,4}"
-    r"|[\W\d]{0,12}(?:硬件|运行|实验|训练|测试)(?:环境|配置|要求|需求|设备)\W{0,4}",
-    re.IGNORECASE,
-)
-# "For example, for 2 GPUs each will see 16 samples": how the work is divided, whatever the number.
-_ILLUSTRATED = regex(r"\b(?:for (?:example|instance)|e\.g\.)(?=[\s,:]).{0,120}\b(?:each|per|every)\b", re.IGNORECASE)
-_COUNT = "documented.gpu_count"
-
-
-def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
-    """Yield what one line of prose states, for the purpose that it or the heading above it names."""
-    if not _MAY_STATE.search(line) or _ELSEWHERE.match(line):
-        return
-    said = _stated(line, heading, where)
-    if _NEWS.match(line) or _OF_ANOTHER.match(line) or _OF_NEWS.search(heading):
-        yield from (replace(each, confidence=Confidence.LOW) for each in said if each.field != _COUNT)
-    elif _THANKS.search(heading) or _THANKS.search(line):
-        for each in said:
-            if each.field != _COUNT:
-                yield replace(each, confidence=Confidence.LOW) if each.field.endswith("card") else each
-    else:
-        yield from said
-
-
-def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
-    line = in_gib(line)
-    use = purpose(line) or purpose(heading)
-    is_saving = False
-    for sentence in _SENTENCE_END.split(line):
-        own = "quantized" if is_quantized(sentence) else purpose(sentence) or use
-        # Under "CPU deployment" memory is the machine's, unless a sentence says whose else.
-        is_of_host = _ON_THE_HOST.search(heading) is not None and _ON_A_CARD.search(sentence) is None
-        for phrase in () if is_of_host else memory_phrases(sentence, heading):
-            size = phrase.size_gb
-            why = f"the documentation {'asks for' if phrase.is_demanded else 'speaks of'} {size:g} GB of GPU memory"
-            confidence = Confidence.HIGH if phrase.is_demanded else Confidence.MEDIUM
-            field = field_of("memory_gb", "offloaded" if phrase.is_offloaded or is_saving else own)
-            yield Finding(field, f"{size:g}", why, confidence, where)
-        is_saving |= tells_a_saving(sentence)
-    is_counted = False
-    for card in card_phrases(line, heading):
-        named = f"{card.count} × {card.card}" if card.count else card.card
-        why = f"the documentation names {named}"
-        is_of_build = _OF_AN_EXTENSION.fullmatch(heading) is not None
-        is_run = card.is_run or _OF_HARDWARE.fullmatch(heading) is not None
-        is_sure = is_run and (card.count or card.is_sized or card.is_had) and not is_of_build
-        confidence = Confidence.MEDIUM if is_sure else Confidence.LOW
-        if card.is_demanded and confidence is Confidence.MEDIUM:
-            confidence = Confidence.HIGH
-        yield Finding(field_of("card", use), card.card, why, confidence, where)
-        if card.count:
-            is_counted = True
-            yield Finding("documented.gpu_count", str(card.count), why, Confidence.MEDIUM, where)
-    sized = None if is_counted else gpus_of_size(line)
-    count = None if is_counted else sized or gpu_number(line)
-    if count is not None and not _ILLUSTRATED.search(line):
-        yield Finding(
-            "documented.gpu_count",
-            str(count),
-            f"the documentation names {count} {'GPU' if count == 1 else 'GPUs'}",
-            Confidence.LOW if sized is None else Confidence.MEDIUM,
-            where,
-        )

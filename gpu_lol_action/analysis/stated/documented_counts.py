@@ -5,7 +5,6 @@ It may be all that tells of one: a recipe is a page and a configuration, whose p
 
 from __future__ import annotations
 
-import functools
 import re
 from collections import Counter
 from dataclasses import replace
@@ -15,15 +14,15 @@ from gpu_lol_action.analysis.documents.documented_phrases import card_phrases, g
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.formats.notebooks import PROSE
 from gpu_lol_action.analysis.formats.paths import Form
-from gpu_lol_action.analysis.formats.texts import is_fence
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.stated import documented
+from gpu_lol_action.analysis.stated.lines_around import SENTENCE_END, head_of_table, introduction, line_at, section_of
+from gpu_lol_action.analysis.stated.stated_sentences import statements_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 NEAR_LINES = 12
-MAX_ROWS = 40
-MOST_ITEMS, MAX_INTRODUCTION = 12, 300
+OF_EACH_MACHINE = " of each machine"
 MOST_CARDS, USUAL_NODE = 16, 8  # of one machine
 # What one machine may have: another number is no number of cards, or one of several machines.
 _OF_MACHINES = frozenset({*range(1, 9), 10, 12, MOST_CARDS})
@@ -37,12 +36,17 @@ _DENIED = regex(
 _ONE_AS_WELL = regex(
     r"\beven\s(?:on|with|for|if)\b[^.,;]{0,40}\b(?:one|1|single)[- ]|\bnon-?distributed\b", re.IGNORECASE
 )
-_SENTENCE_END = regex(r"(?<!\bi\.e)(?<!\be\.g)[.;!?]\s|。")
 _README = regex(r"readme(?:_en)?\.\w{2,4}", re.IGNORECASE)
 # What was done, not what could be: "were trained with", "Training was done on".
 _TRAINED = regex(
     r"\b(?:pre-?|fine-?)?(?:trained|tuned)\b|\btraining\s+(?:of\s[^.]{1,60}\s)?(?:has been|was|were|is|took|takes|requires?|required|needs?|needed)\b|"
-    r"\bepochs?\s+of\s+(?:pre-?)?training\b|\bwe\s+(?:pre-?|fine-?)?(?:train|tune)\b",
+    r"\bepochs?\s+of\s+(?:pre-?)?training\b|\bwe\s+(?:pre-?|fine-?)?(?:train|tune)\b"
+    r"|\bexperiments?\b[^.|]{0,40}\b(?:ran|run|conducted|performed|done|carried\s+out)\b",
+    re.IGNORECASE,
+)
+# What could be, or is but one of several ways.
+_OFFERED = regex(
+    r"\b(?:can|could|may|might|should|e\.g\.|(?:for\s+)?(?:example|instance)|such\s+as|up\s+to|multi-?gpus?|multiple|either|to\s+(?:train|run|fine-?tune)\b[^.;]{0,40}\b(?:on|with|using))\b|可以|例如|比如",
     re.IGNORECASE,
 )
 _ASKED = regex(r"\bhardware\b|\brequirements?\b", re.IGNORECASE)  # a heading over what a run needs
@@ -61,9 +65,6 @@ _INFERS = regex(r"infer|generat|evaluat|\btest|sampl|demo\b|serv|deploy|推理|�
 _BEGINS_TO_INFER = regex(
     r"[\s\W\d]{0,12}(?:to\s+)?(?:evaluat|test|infer|sampl|generat|serv|deploy)(?:e|ing|ion)?\b", re.IGNORECASE
 )
-_RULE = regex(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
-_ITEM = regex(r"\s{0,6}(?:[-*+]|\d{1,2}[.)])\s")
-_HEADING = regex(r"^ {0,3}#{1,6}\s+(.{1,200})")
 
 
 def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding | None:
@@ -119,7 +120,7 @@ def _between_cells(notebook: Source) -> Finding | None:
         if said == line or _CONDITION.search(said) or _DENIED.search(said) or _tells_of_inference(said):
             continue
         where = Evidence(notebook.path, notebook.code.line_of_file(number) if notebook.code is not None else number)
-        counts = (f for f in documented.statements_of(said, "", where) if f.field == "documented.gpu_count")
+        counts = (f for f in statements_of(said, "", where) if f.field == "documented.gpu_count")
         found += [each for f in counts if int((each := per_machine(f)).value) in _OF_MACHINES]
     return max(found, key=lambda finding: finding.confidence, default=None)
 
@@ -134,25 +135,48 @@ def _chosen(checkout: Checkout, run: Run, stated: list[Finding], *, is_free: boo
     # Other documents speak of other programs, where one names this run.
     is_any = run.command is None or not run.command.is_documented
     own = [f for f in statements if is_any or f.evidence.path == said.path]
-    return _said_most([f for f in own if speaks_of_training(checkout, f.evidence)])
+    trained = [f for f in own if speaks_of_training(checkout, f.evidence)]
+    # What takes several machines is what others took, where a document tells of one, too.
+    return _said_most([f for f in trained if not f.why.endswith(OF_EACH_MACHINE)] or trained)
 
 
-def said_to_train(checkout: Checkout, run: Run) -> Finding | None:
-    """Return the first statement of the run's own document that training took several cards of a kind: "trained on 8 V100 GPUs"."""
+def said_to_train(checkout: Checkout, run: Run, *, spreads: bool) -> Finding | None:
+    """Return the first statement of the run's own document that training took several cards of a kind: "trained on 8 V100 GPUs".
+
+    ``spreads``: the program can run on several, so that any card said to have been used or asked for with its number counts.
+    """
     said = run.command.said if run.command is not None else run.evidence
     stated = documented.detect(checkout, run)
-    demanded = {f.evidence for f in stated if f.field == "documented.training.card" and f.confidence is Confidence.HIGH}
+    cards = [f for f in stated if f.field in {"documented.card", "documented.training.card"}]
+    demanded = {f.evidence for f in cards if f.confidence is Confidence.HIGH and (spreads or ".training." in f.field)}
+    used = {
+        f.evidence
+        for f in cards
+        if f.confidence is Confidence.MEDIUM
+        and (".training." in f.field or _ASKED.search(section_of(checkout, f.evidence)[1]))
+    }
     for found in stated:
         is_counted = found.field == "documented.gpu_count" and found.confidence is Confidence.MEDIUM
         is_own = found.evidence.path == said.path or _README.fullmatch(found.evidence.path) is not None
         if not is_counted or not is_own or int(found.value) < 2:
             continue
-        line, each = _line(checkout, found.evidence), per_machine(found)
-        line = f"{_introduction(checkout, found.evidence)} {line}".strip()
-        is_done = (_TRAINED.search(line) is not None or found.evidence in demanded) and not _BEGINS_TO_INFER.match(line)
+        line, each = line_at(checkout, found.evidence), per_machine(found)
+        line = f"{introduction(checkout, found.evidence)} {line}".strip()
+        is_used = spreads and found.evidence in used and not _OFFERED.search(line) and not _tells_of_inference(line)
+        is_done = _TRAINED.search(line) is not None or found.evidence in demanded or is_used
+        is_done = is_done and not _BEGINS_TO_INFER.match(line)
         if is_done and int(each.value) in _OF_MACHINES and not _is_said_where(checkout, found, _CONDITION):
             return Finding("hardware.gpu_count", each.value, each.why, Confidence.LOW, each.evidence)
     return None
+
+
+def asked_of_one(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return that one GPU is all that is asked for, where a sentence demands an amount of memory on one: "requires only one GPU with 24G memory"."""
+    stated = documented.detect(checkout, run)
+    demanded = {f.evidence for f in stated if f.field.endswith("memory_gb") and f.confidence is Confidence.HIGH}
+    ones = (f for f in stated if f.field == "documented.gpu_count" and f.value == "1" and f.evidence in demanded)
+    found = next((f for f in ones if not _is_said_where(checkout, f, _ONE_AS_WELL)), None)
+    return [Finding("hardware.gpu_count", "1", found.why, Confidence.LOW, found.evidence)] if found is not None else []
 
 
 def tabled_count(checkout: Checkout, run: Run) -> Finding | None:
@@ -170,10 +194,10 @@ def tabled_count(checkout: Checkout, run: Run) -> Finding | None:
 
 def _is_said_where(checkout: Checkout, statement: Finding, words: re.Pattern[str]) -> bool:
     """Whether each sentence that names the number has such words: "If you have 16 GPUs", "single-gpu training is not supported"."""
-    line = _line(checkout, statement.evidence)
+    line = line_at(checkout, statement.evidence)
     if not words.search(line):
         return False
-    naming = [sentence for sentence in _SENTENCE_END.split(line) if _names(sentence, statement.value)]
+    naming = [sentence for sentence in SENTENCE_END.split(line) if _names(sentence, statement.value)]
     return bool(naming) and all(map(words.search, naming))
 
 
@@ -186,7 +210,7 @@ def per_machine(statement: Finding) -> Finding:
     count = int(statement.value)
     if count <= MOST_CARDS or count % USUAL_NODE:
         return statement
-    return replace(statement, value=str(USUAL_NODE), why=f"{statement.why}, {USUAL_NODE} of each machine")
+    return replace(statement, value=str(USUAL_NODE), why=f"{statement.why}, {USUAL_NODE}{OF_EACH_MACHINE}")
 
 
 def _said_most(statements: list[Finding]) -> Finding | None:
@@ -199,21 +223,21 @@ def _is_near(checkout: Checkout, where: Evidence, said: Evidence) -> bool:
     """Whether a statement stands in the section of the command, or a few lines above it, and is no word on inference."""
     if where.path != said.path:
         return False
-    line = _line(checkout, where)
+    line = line_at(checkout, where)
     if _tells_of_inference(line):
         return False
-    same = _section(checkout, where) == _section(checkout, said)
+    same = section_of(checkout, where) == section_of(checkout, said)
     return same and abs(where.line - said.line) <= 4 * NEAR_LINES
 
 
 def speaks_of_training(checkout: Checkout, where: Evidence) -> bool:
     """Whether a line of a document, or the heading above it, speaks of training."""
-    if _BEGINS_TO_INFER.match(_line(checkout, where)):
+    if _BEGINS_TO_INFER.match(line_at(checkout, where)):
         return False
-    line = f"{_line(checkout, where)} {_head_of_table(checkout, where)}"
+    line = f"{line_at(checkout, where)} {head_of_table(checkout, where)}"
     if _TRAINS.search(line) or _is_run_whole(line):
         return True
-    heading = _section(checkout, where)[1]
+    heading = section_of(checkout, where)[1]
     return bool(_TRAINS.search(heading) or _ASKED.search(heading)) and not _INFERS.search(line)
 
 
@@ -222,57 +246,8 @@ def _tells_of_inference(line: str) -> bool:
     return _BEGINS_TO_INFER.match(line) is not None or bool(_INFERS.search(line) and not _TRAINS.search(line))
 
 
-def _line(checkout: Checkout, where: Evidence) -> str:
-    lines, _ = _read(checkout.find(where.path))
-    return lines[where.line - 1][:2000] if 0 < where.line <= len(lines) else ""
-
-
 def _is_run_whole(line: str) -> bool:
     """Whether a line tells on what all that is here was run, and not a part that only uses what was trained (``the inference code``)."""
     return _RUN_ON.search(line) is not None and not any(
         p.search(_RUN_ON.sub("", line)) for p in (_INFERS, _ONE_OF_THEM)
     )
-
-
-def _head_of_table(checkout: Checkout, where: Evidence) -> str:
-    """Return the head of the table in which a line is a row; empty where it is none."""
-    lines, _ = _read(checkout.find(where.path))
-    number = where.line - 1
-    while 0 < number < len(lines) and "|" in lines[number] and where.line - number <= MAX_ROWS:
-        if _RULE.match(lines[number][:400]):
-            return lines[number - 1][:2000]
-        number -= 1
-    return ""
-
-
-def _introduction(checkout: Checkout, where: Evidence) -> str:
-    """Return the sentence that introduces the list of which a line is an item ("The models were trained on this machine:"), else nothing."""
-    lines, _ = _read(checkout.find(where.path))
-    number = where.line - 1
-    if not (0 < number < len(lines)) or _ITEM.match(lines[number]) is None:
-        return ""
-    for line in reversed(lines[max(0, number - MOST_ITEMS) : number]):
-        if line.strip() and _ITEM.match(line) is None:
-            return line.strip()[-MAX_INTRODUCTION:] if line.rstrip().endswith((":", "\uff1a")) else ""
-    return ""
-
-
-def _section(checkout: Checkout, where: Evidence) -> tuple[int, str]:
-    """Return the line and the words of the heading above a place."""
-    _, headings = _read(checkout.find(where.path))
-    return headings[where.line - 1] if 0 < where.line <= len(headings) else (0, "")
-
-
-@functools.lru_cache(maxsize=64)
-def _read(source: Source | None) -> tuple[tuple[str, ...], tuple[tuple[int, str], ...]]:
-    """Return a document's lines, and for each the line and words of the heading above it."""
-    lines = tuple(source.text.split("\n")) if source is not None else ()
-    headings: list[tuple[int, str]] = []
-    is_fenced, above = False, (0, "")
-    for number, line in enumerate(lines, 1):
-        if is_fence(line, is_code=is_fenced):
-            is_fenced = not is_fenced
-        elif not is_fenced and (heading := _HEADING.match(line)):
-            above = (number, heading[1])
-        headings.append(above)
-    return lines, tuple(headings)

@@ -112,3 +112,34 @@ def test_a_table_of_quantizations_tells_what_the_whole_weights_need(checkout: Bu
     )
     said = f"# Net\n```\npython demo.py\n```\n\n{table}"
     assert analyze(checkout({"demo.py": ANSWERS, "README.md": said})).spec.hardware.vram_required_gb == 16
+
+
+BY_SIZE = "# Chat\n## Memory\n| Model | VRAM |\n|---|---|\n| 7B | 15 GB |\n| 20B | 41 GB |\n\n## Demo\n```\npython demo.py\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "row"),
+    [
+        # What the program takes where it is not told: an option's default, a setting's, the model that it loads.
+        ("parser.add_argument('--model', default='lab/chat-20bv5')\n", "README.md:6"),
+        ("size = config.get('model_size', '7B')\n", "README.md:5"),
+        ("tokenizer = AutoTokenizer.from_pretrained('lab/chat-20b')\n", "README.md:6"),
+        # Two sizes tell none, and neither does a number that is none.
+        ("a.add_argument('--m', default='lab/chat-20b')\na.add_argument('--n', default='lab/chat-7b')\n", ""),
+        ("parser.add_argument('--model', default='lab/v20beta')\n", ""),
+    ],
+)
+def test_the_row_of_the_size_that_the_program_loads_is_meant(checkout: Build, program: str, row: str) -> None:
+    tree = checkout({"demo.py": f"{program}{ANSWERS}", "README.md": BY_SIZE})
+    about = [str(f.evidence) for f in analyze(tree).findings if f.field == "documented.about" and f.value == "row"]
+    assert about == ([row] if row else [])
+
+
+def test_a_section_that_names_only_a_card_leaves_the_rows_of_other_sections(checkout: Build) -> None:
+    rows = "## Memory\n| Model | VRAM |\n|---|---|\n| Net-7B-lite | 9 GB |\n| Net-7B | 34 GB |\n| Net-13B | 56 GB |\n"
+    said = f"# Net\n## Train\nWe tune it on 2x A100:\n```\npython demo.py --size 7B\n```\n{rows}"
+    findings = analyze(checkout({"demo.py": ANSWERS, "README.md": said})).findings
+    assert [str(f.evidence) for f in findings if f.field == "documented.about" and f.value == "row"] == ["README.md:11"]
+    amount = said.replace("2x A100:", "2x A100, it takes 30 GB of VRAM:")
+    findings = analyze(checkout({"demo.py": ANSWERS, "README.md": amount})).findings
+    assert not [f for f in findings if f.field == "documented.about" and f.value == "row"]

@@ -11,9 +11,9 @@ from gpu_lol_action.analysis.formats import cloud_instances
 from gpu_lol_action.analysis.runs import named_hardware
 from gpu_lol_action.analysis.runs.runs import primary_run
 from gpu_lol_action.analysis.stated import declared_hardware, documented
-from gpu_lol_action.analysis.stated.documented import statements_of
 from gpu_lol_action.analysis.stated.marked_statements import on_the_same_count
 from gpu_lol_action.analysis.stated.reconcile import headline, reconcile, statements
+from gpu_lol_action.analysis.stated.stated_sentences import statements_of
 from gpu_lol_action.domain.card_sizes import sold_gb
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 
@@ -104,7 +104,7 @@ def test_amount_that_a_sentence_asks_for(line, expected):
         ("trained with two 24GB RTX3090", [CardPhrase("RTX3090", 2, True, True)]),
         ("The training command using 2 80G-A100 GPUs is:", [CardPhrase("A100-80GB", 2, True, True)]),
         ("set --num-workers 8", []),
-        ("takes 6 hours on a 32GB V100", [CardPhrase("V100-32GB", None, True, False)]),
+        ("takes 6 hours on a 32GB V100", [CardPhrase("V100-32GB", None, True, True)]),
         ("an A100 Graphics card with 80 GB of memory", [CardPhrase("A100-80GB", None, True, False)]),
         ("BA100X", []),
         ("All models are trained on A100s.", [CardPhrase("A100", None, False, True)]),

@@ -364,7 +364,7 @@ def test_what_introduces_a_list_says_what_its_cards_were_for(checkout: Build, to
     [
         ("Pretrain on eight cards", "training"),
         ("The network was trained there", "training"),
-        ("Evaluate the pretrained checkpoint", ""),
+        ("Evaluate the pretrained checkpoint", "inference"),
         ("Download our trained models", ""),
         ("Serve the pretrained language model", "inference"),
     ],
@@ -440,3 +440,47 @@ def test_settings_whose_document_says_what_they_ran_on_need_a_card(checkout: Bui
     files = {"config/base.py": "lr = 0.1\nbatch = 4\n", "config/requirements.txt": "torch\n"}
     found = analyze(checkout({"README.md": f"# Longformer\n\n{said}", **files})).spec
     assert found.hardware.gpu_count == cards
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        # A program that can be spread takes what its document says was used, or is asked for.
+        ("We utilize 4 V100 GPUs for training.", "4"),
+        ("All experiments are performed on 4 RTX 3090 GPUs.", "4"),
+        ("Training needs 4 V100 GPUs.", "4"),
+        # A sentence that was broken over two lines is one.
+        ("The models are trained with a batch size of ten and the schedule below, on two\nV100 (32G) GPUs.", "2"),
+        # What could be done, and what is done with the trained model.
+        ("Training can use 4 V100 GPUs.", None),
+        ("For example, use 4 V100 GPUs for training.", None),
+        ("For inference we use 4 V100 GPUs.", None),
+    ],
+)
+def test_a_program_that_can_be_spread_takes_what_was_used(checkout: Build, text: str, count: str | None) -> None:
+    spread = TRAIN + "    torch.distributed.init_process_group('nccl')\n"
+    readme = f"# Net\n{text}\n\n# Use\n```\npython train.py\n```\n"
+    assert counted(checkout({"README.md": readme, "train.py": spread})) == count
+
+
+def test_cards_under_a_heading_on_hardware_are_asked_for(checkout: Build) -> None:
+    spread = TRAIN + "    torch.distributed.init_process_group('nccl')\n"
+    text = "# Net\n## Hardware requirements\n- **Minimum:** 4x RTX 6000 Ada (48GB each)\n## Use\n```\npython train.py\n```\n"
+    assert counted(checkout({"README.md": text, "train.py": spread})) == "4"
+
+
+def test_what_others_took_on_several_machines_does_not_outvote_one_machine(checkout: Build) -> None:
+    text = (
+        "We trained on 4 V100. Others trained on 32 A100.\n\nTheirs was trained on 64 A100, that one trained on 48 A40."
+    )
+    assert counted(checkout(trained(text))) == "4"
+    assert counted(checkout(trained("We trained on 32 A100."))) == "8"
+
+
+def test_one_gpu_that_is_asked_for_is_one_whatever_numbers_the_program_has(checkout: Build) -> None:
+    program = TRAIN + "    a = a.to('cuda:0')\n    b = b.to('cuda:1')\n"
+    readme = "# Net\n{}\n# Use\n```\npython train.py\n```\n"
+    plain = checkout({"README.md": readme.format("It trains."), "train.py": program})
+    assert counted(plain) == "2"
+    asked = "Training requires only one GPU with 24GB of memory."
+    assert counted(checkout({"README.md": readme.format(asked), "train.py": program})) == "1"

@@ -7,7 +7,8 @@ import pytest
 from gpu_lol_action.analysis.documents.documented_amounts import memory_phrases
 from gpu_lol_action.analysis.documents.documented_phrases import card_phrases, gpus_of_size
 from gpu_lol_action.analysis.stated import documented
-from gpu_lol_action.domain.finding import Confidence
+from gpu_lol_action.analysis.stated.stated_sentences import statements_of
+from gpu_lol_action.domain.finding import Confidence, Evidence
 from tests.unit.analysis.conftest import Build
 
 
@@ -265,3 +266,73 @@ def test_chinese_has_no_blanks_around_a_card(line: str, expected: tuple[str, int
 @pytest.mark.parametrize("line", ["the A1000 of fooA100", "an A100x"])
 def test_a_part_of_a_word_is_no_card(line: str) -> None:
     assert list(card_phrases(line)) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        # On what it ran, however that is said.
+        ("Everything in the paper ran on a single consumer-grade RTX 5080.", [("RTX5080", 1)]),
+        ("I run the codes on an RTX 3090.", [("RTX3090", None)]),
+        ("We utilize 4 V100 GPUs for it.", [("V100", 4)]),
+        ("It takes about 20 hours for the 13B model on 8x A100 (80G).", [("A100-80GB", 8)]),
+        ("It takes ~30 mins on a single 3090.", [("RTX3090", 1)]),
+        ("Run it in Colab with a T4.", [("T4", None)]),
+        ("Select Runtime -> Change runtime type -> T4 GPU.", [("T4", None)]),
+        ("Launch it on a GPU pod (an L40S is recommended).", [("L40S", None)]),
+        ("4 x A100 40GB for training", [("A100", 4)]),
+        ("- **GPU** - 8x RTX 2080Ti", [("RTX2080Ti", 8)]),
+        ("El modelo fue entrenado en una GPU Tesla T4.", [("T4", None)]),
+        ("O modelo foi treinado em uma GPU Tesla T4.", [("T4", None)]),
+        ("Модель обучалась на одной RTX 3090.", [("RTX3090", None)]),
+        # How fast it is is told of another sentence.
+        ("The simulator reaches 750 FPS. We trained on 4 V100.", [("V100", 4)]),
+    ],
+)
+def test_cards_that_something_ran_on_are_believed(line: str, expected: list[tuple[str, int | None]]) -> None:
+    found = [phrase for phrase in card_phrases(line) if phrase.is_run and (phrase.count or phrase.is_had)]
+    assert [(phrase.card, phrase.count) for phrase in found] == expected
+
+
+@pytest.mark.parametrize("line", ["The A100 is a card.", "It reaches 30 FPS on an RTX 3090.", "An A100 costs $3."])
+def test_cards_that_are_only_named_are_not(line: str) -> None:
+    assert not any(phrase.is_run and phrase.is_had for phrase in card_phrases(line))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("It is recommended to use a GPU with 24+ GB of memory.", [24]),
+        ("It needs GPUs with **12GB** memory each.", [12]),
+        ("It targets a 32 GB GPU.", [32]),
+        ("The parameters are tuned for a GPU with 24GB.", [24]),
+        ("- small: ~24GB for training, comfortable on one node", [24]),
+        ("## VRAM:- 16GB", [16]),
+        ("- `large` - 1280x720, 60GB VRAM", [60]),
+        ("min_gpu_memory: 20Gi is required", [20]),
+        ("It runs on an A100 (80G), with a memory footprint of around 30GB.", [30]),
+        ("GPU: с объёмом видеопамяти не менее 40 ГБ", [40]),  # noqa: RUF001
+        ("Требуется GPU (минимум 8 ГБ VRAM).", [8]),
+        # Not of a card.
+        ("You will need 13 logical CPUs and about 40 GB of memory. No GPU is required.", []),
+        ("A server with 16 vCPUs and at least 64 GB of memory", []),
+    ],
+)
+def test_further_wordings_of_amounts(line: str, expected: list[float]) -> None:
+    found = statements_of(line, "", Evidence("README.md", 1))
+    amounts = [float(f.value) for f in found if f.field.endswith("memory_gb") and f.confidence >= Confidence.MEDIUM]
+    assert [size for size in amounts if size != 80] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # A label with something in brackets behind it, and one in bold without a colon; a table stands below it, too.
+        ("**Inference (with planning):**\n* 1 GPU with 10 GB VRAM\n", "documented.inference.memory_gb"),
+        ("**Training**\n- needs 10 GB of VRAM\n", "documented.training.memory_gb"),
+        ("Training:\n| Set | VRAM |\n|---|---|\n| a | 10 GB |\n", "documented.training.memory_gb"),
+    ],
+)
+def test_labels_of_lists_and_tables(checkout: Build, text: str, expected: str) -> None:
+    found = documented.detect(checkout({"README.md": f"# Net\n{text}"}), None)
+    assert [f.field for f in found if f.field.endswith("memory_gb")] == [expected]
