@@ -1,6 +1,6 @@
 """Programs behind the verbs of a command that only hands on: ``{"sft": "lab.cli.sft", "infer": "lab.cli.infer"}``, of which it starts one.
 
-Such a command imports nothing of what it starts: the module is found by the name in its table, run as a process of its own, or
+Such a command imports nothing of what it starts, or all of it (``{"sft": lab.cli.sft}``): the module is found by the name in its table, run as a process of its own, or
 imported by the verb's name (``import_module(f"lab.{verb.replace('-', '_')}.cli")``).
 """
 
@@ -11,7 +11,11 @@ from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.programs.import_graph import module_source
 from gpu_lol_action.domain.patterns import regex
 
-_ROW = regex(r"[\"']([a-z][\w-]{0,30})[\"']\s{0,3}:\s{0,3}[\"']([A-Za-z_]\w{0,40}(?:\.\w{1,60}){1,6})[\"']")
+_ROW = regex(
+    r"[\"']([a-z][\w-]{0,30})[\"']\s{0,3}:\s{0,3}([\"']?)([A-Za-z_]\w{0,40}(?:\.\w{1,60}){1,6})\2(?=\s{0,3}[,}\n])"
+)
+_FOLDERS = ("commands", "cmds", "cmd", "subcommands", "cli", "apps")
+"""Where packages keep a module for each of their commands."""
 LEAST_VERBS = 2
 
 
@@ -22,7 +26,7 @@ def behind_verb(checkout: Checkout, program: Source, command: LaunchCommand) -> 
         return None
     if program.mentions("import_module") and (named := _named_for(checkout, program, verb)) is not None:
         return named
-    table = dict(_ROW.findall(program.text))
+    table = {word: module for word, _, module in _ROW.findall(program.text)}
     found = {name: source for name, module in table.items() if (source := module_source(checkout, module)) is not None}
     return found.get(verb) if len(found) >= LEAST_VERBS else None
 
@@ -33,5 +37,6 @@ def _named_for(checkout: Checkout, program: Source, verb: str) -> Source | None:
     if not regex(r"[a-z]\w{1,40}").fullmatch(name):
         return None
     beside = f"{program.folder}/{name}".lstrip("/")
-    paths = (f"{beside}/cli.py", f"{beside}/__main__.py", f"{beside}/main.py", f"{beside}.py")
+    paths = [f"{beside}/cli.py", f"{beside}/__main__.py", f"{beside}/main.py", f"{beside}.py"]
+    paths += [f"{program.folder}/{folder}/{name}.py".lstrip("/") for folder in _FOLDERS]
     return next((source for path in paths if (source := checkout.find(path)) is not None), None)

@@ -11,6 +11,7 @@ TRAINS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "art": ("TrainableModel",),
     "axolotl": ("do_cli", "do_train", "train"),
     "equinox": ("filter_grad", "filter_value_and_grad"),
+    "mmcv": ("EpochBasedRunner", "IterBasedRunner"),
     "mmengine": ("from_cfg",),
     "skorch": ("fit", "partial_fit"),
     "catalyst": ("train",),

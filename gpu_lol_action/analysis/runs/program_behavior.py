@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.programs.import_graph import import_closure
 from gpu_lol_action.analysis.programs.library_copies import without_copies
 from gpu_lol_action.analysis.programs.started_modules import started_modules
 from gpu_lol_action.analysis.programs.told_by_use import has_options, uses_a_model
+from gpu_lol_action.analysis.programs.unreached_training import is_training_unreached
 from gpu_lol_action.analysis.runs.handed_on import (
     hands_on,
     hands_optimizer_on,
@@ -37,6 +38,7 @@ _OF_OPTIONS = regex(r"(?:opts?|options?|args|arguments|parsers?|arg_parser|param
 MOST_OF_A_PAGE = 12  # modules that are looked at for one
 # A tokenizer is trained on cores.
 _TRAINS = regex(r"^(?!.{0,200}tokeni[sz])(?:.{0,300}/)?(?:(?:pre_?)?train(?:er|ing)?|fine_?tune)\.py$", re.IGNORECASE)
+_TRAINS_AT_LAST = regex(r"[_-](?:train|training|trainer|finetune|finetuning)\.py$")
 _LEARNER = regex(r"(?:trainer|learner)\.py")  # who imports it does not only run what was trained
 
 
@@ -55,16 +57,12 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
         return Behavior.INFERS if is_idle_by_name(script) or _only_explains(script, closure) else Behavior.TRAINS
     if is_page_that_trains(closure):
         return Behavior.TRAINS
-    if uses_gpu and _serves_by_name(script) and not _has_training_options(script):
+    if uses_gpu and _serves_by_name(script) and not (_is_named_to_train(script) or _has_training_options(script)):
         # `train_web.py` serves a page on which a training is started.
         return Behavior.TRAINS if TRAINING_TARGET.match(script.name) else Behavior.INFERS
     if trains_what_it_serves(script, own):
         return Behavior.TRAINS
-    is_guarded = uses_gpu and script.code.has_main
-    is_known = is_guarded and is_known_to_train(script)
-    if own is Behavior.NEITHER and (is_known or _starts_training(checkout, script)):
-        return Behavior.TRAINS
-    if own is Behavior.NEITHER and (hands_on(checkout, script) or (uses_gpu and hands_optimizer_on(script))):
+    if own is Behavior.NEITHER and _lets_train(checkout, script, closure, uses_gpu=uses_gpu):
         return Behavior.TRAINS
     if uses_gpu and TRAINING_TARGET.match(script.name) and _calls_training(script, with_keywords=True):
         return Behavior.TRAINS  # wherever the function that it calls may lie
@@ -75,14 +73,29 @@ def program_behavior(checkout: Checkout, script: Source) -> Behavior:
     is_named = is_named or any(_LEARNER.fullmatch(s.name) and s.code is not None for s in closure[1:8])
     may_train = own is Behavior.NEITHER or is_named or _calls_training(script)
     may_train = may_train or any(_has_training_options(s) for s in (script, *options))
-    if may_train and any(_of_part(checkout, source, uses_gpu=uses_gpu) is Behavior.TRAINS for source in closure[1:]):
-        # A page in a browser shows a model, whatever the modules behind its tabs could do.
-        is_page = not is_named and any(_is_page(source) for source in closure[:MOST_OF_A_PAGE])
-        is_idle = is_page or (not is_named and only_looks_at_gradients(closure))
-        return Behavior.INFERS if is_idle else Behavior.TRAINS
-    if own is Behavior.NEITHER and is_guarded and _TRAINS.search(script.path):
+    parts = closure[1:] if may_train else ()
+    trains = [source for source in parts if _of_part(checkout, source, uses_gpu=uses_gpu) is Behavior.TRAINS]
+    if trains and not is_named and _shows_or_looks(closure):
+        return Behavior.INFERS
+    is_reached = own is not Behavior.NEITHER or not all(is_training_unreached(part, closure) for part in trains)
+    if trains and is_reached:
+        return Behavior.TRAINS
+    if own is Behavior.NEITHER and uses_gpu and script.code.has_main and _TRAINS.search(script.path):
         return Behavior.TRAINS  # by a library that is not here; what it imports from here could also run a model
     return _infers(checkout, script, closure, own, uses_gpu=uses_gpu)
+
+
+def _shows_or_looks(closure: Sequence[Source]) -> bool:
+    """Whether a program is a page in a browser, which shows a model whatever the modules behind its tabs could do, or only looks at gradients."""
+    return any(_is_page(source) for source in closure[:MOST_OF_A_PAGE]) or only_looks_at_gradients(closure)
+
+
+def _lets_train(checkout: Checkout, script: Source, closure: Sequence[Source], *, uses_gpu: bool) -> bool:
+    """Whether a program that does nothing by itself is known to train, starts a training, or hands its model to one that is not here."""
+    is_known = uses_gpu and script.code is not None and script.code.has_main and is_known_to_train(script)
+    if is_known or _starts_training(checkout, script) or hands_on(checkout, script):
+        return True
+    return uses_gpu and (hands_optimizer_on(script) or _trains_a_graph(script, closure))
 
 
 def _infers(
@@ -117,6 +130,11 @@ def _serves_by_name(script: Source) -> bool:
     return SERVING_TARGET.search(script.name) is not None
 
 
+def _is_named_to_train(script: Source) -> bool:
+    """Whether the last word of a program's name is that it trains, whatever it trains for (``generation_train.py``)."""
+    return _TRAINS_AT_LAST.search(script.name) is not None
+
+
 @remembered
 def _is_page(source: Source) -> bool:
     return source.mentions("gradio") and source.code is not None and "gradio" in source.code.imported()
@@ -139,6 +157,15 @@ def _only_offers_an_optimizer(source: Source, *, uses_gpu: bool) -> bool:
         behavior_of(source.code, uses_gpu=uses_gpu)[1] if source.code and source.mentions("LightningModule") else None
     )
     return call is not None and call.owner in {"configure_optimizers", "get_optimizer", "get_optimizers"}
+
+
+def _trains_a_graph(script: Source, closure: Sequence[Source]) -> bool:
+    """Whether a program lets a model of TensorFlow train (``model.train()``): one of PyTorch's only sets a mode by that."""
+    calls = script.code.calls_named("train") if script.code is not None and script.code.has_main else ()
+    if not any("." in call.name and not call.arguments for call in calls):
+        return False
+    imported = {name for source in closure if source.code is not None for name in source.code.imported()}
+    return bool(imported & {"tensorflow", "keras"}) and "torch" not in imported
 
 
 @remembered

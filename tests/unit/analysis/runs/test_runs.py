@@ -277,7 +277,7 @@ def test_a_page_over_modules_that_could_train_shows_a_model(checkout):
     assert primary_run(checkout(files)).behavior is Behavior.INFERS
     files["launch.py"] = files["launch.py"].replace("webui", "plain")
     files["plain.py"] = (
-        files.pop("webui.py").replace("import gradio as gr\n", "").replace("gr.Blocks().launch()", "pass")
+        files.pop("webui.py").replace("import gradio as gr\n", "").replace("gr.Blocks().launch()", "inversion.work(1)")
     )
     assert primary_run(checkout(files)).behavior is Behavior.TRAINS
 

@@ -1,0 +1,78 @@
+"""Programs that are near to training and do not train, and those that train under other names."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.analysis.programs.behavior import Behavior
+from gpu_lol_action.analysis.runs.program_behavior import program_behavior
+from gpu_lol_action.analysis.runs.runs import primary_run
+from tests.unit.analysis.conftest import Build
+
+HELPERS = "import torch\n\ndef first_step(model, optimizer):\n    model.sum().backward()\n    optimizer.step()\n    optimizer.zero_grad()\n\ndef pick(x):\n    return x.max()\n"
+BUILD = "import torch\nfrom lab.helpers import {}\nfrom lab.inference import look\n\ndef main():\n    {}\n    look()\n\nif __name__ == '__main__':\n    main()\n"
+INFER = "import torch\n\ndef look():\n    net = torch.hub.load('a/b', 'c')\n    return net.cuda().generate()\n"
+
+
+@pytest.mark.parametrize(
+    ("taken", "called", "expected"),
+    [("pick", "pick(1)", Behavior.INFERS), ("first_step", "first_step(1, 2)", Behavior.TRAINS)],
+)
+def test_a_helper_that_nobody_calls_trains_nothing(
+    checkout: Build, taken: str, called: str, expected: Behavior
+) -> None:
+    files = {"lab/__init__.py": "", "lab/helpers.py": HELPERS, "lab/inference.py": INFER, "build.py": BUILD.format(taken, called)}  # fmt: skip
+    tree = checkout(files)
+    script = tree.find("build.py")
+    assert script is not None
+    assert program_behavior(tree, script) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("generation_train.py", Behavior.TRAINS), ("train_generation.py", Behavior.TRAINS), ("generation_sample.py", Behavior.INFERS)],
+)  # fmt: skip
+def test_the_last_word_of_a_name_says_what_it_is_for(checkout: Build, name: str, expected: Behavior) -> None:
+    loop = "import torch\n\nclass Loop:\n    def run(self, loss):\n        loss.backward()\n"
+    program = "import torch\nfrom loop import Loop\nif __name__ == '__main__':\n    Loop().run(torch.ones(1).cuda())\n"
+    tree = checkout({"loop.py": loop, name: program})
+    script = tree.find(name)
+    assert script is not None
+    assert program_behavior(tree, script) is expected
+
+
+def test_a_runner_of_openmmlab_trains(checkout: Build) -> None:
+    program = "import torch\nfrom mmcv.runner import EpochBasedRunner, load_checkpoint\nif __name__ == '__main__':\n    load_checkpoint(net)\n    EpochBasedRunner(net).run([loader], [('train', 1)])\n"
+    tree = checkout({"train.py": program})
+    assert primary_run(tree).behavior is Behavior.TRAINS
+
+
+@pytest.mark.parametrize(("library", "expected"), [("tensorflow", Behavior.TRAINS), ("torch", Behavior.INFERS)])
+def test_only_tensorflow_s_models_train_by_that(checkout: Build, library: str, expected: Behavior) -> None:
+    network = f"import {library}\n\nclass Net:\n    def predict(self):\n        return self.net.predict()\n"
+    program = "from network import Net\nif __name__ == '__main__':\n    model = Net()\n    model.train()\n"
+    tree = checkout({"network.py": network, "main.py": program})
+    script = tree.find("main.py")
+    assert script is not None
+    assert program_behavior(tree, script) is expected
+
+
+ROUTED = 'import importlib\nimport lab.{folder}.build\nimport lab.{folder}.train_net\n\ndef main():\n    modules = {{\n        "build": lab.{folder}.build,\n        "train_net": lab.{folder}.train_net,\n    }}\n    args.func(args)\n'
+BY_NAME = "import os\nfrom importlib import import_module\nCOMMANDS = [\"build\", \"train_net\"]\n\ndef main():\n    for name in COMMANDS:\n        import_module('.'.join(['lab', 'commands', name]))\n"
+
+
+@pytest.mark.parametrize(("router", "folder"), [(ROUTED.format(folder="apps"), "apps"), (BY_NAME, "commands")])
+@pytest.mark.parametrize(("verb", "expected"), [("build", Behavior.INFERS), ("train_net", Behavior.TRAINS)])
+def test_a_command_starts_the_module_of_its_verb(
+    checkout: Build, router: str, folder: str, verb: str, expected: Behavior
+) -> None:
+    files = {
+        "pyproject.toml": '[project]\nname = "lab"\nversion = "1"\n[project.scripts]\nlab = "lab.command_line:main"\n',
+        "README.md": f"# Lab\n```\nlab {verb} -o out\n```\n",
+        "lab/__init__.py": "",
+        "lab/command_line.py": router,
+        f"lab/{folder}/__init__.py": "",
+        f"lab/{folder}/build.py": f"{INFER}\ndef main(args):\n    look()\n",
+        f"lab/{folder}/train_net.py": "import torch\n\ndef main(args):\n    loss.cuda().backward()\n    optimizer.step()\n",
+    }
+    assert primary_run(checkout(files)).behavior is expected
