@@ -21,6 +21,7 @@ from gpu_lol_action.analysis.dependencies.install_prose import (
     listed_versions,
     without_struck,
 )
+from gpu_lol_action.analysis.dependencies.listed_blocks import listed_blocks
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.formats.texts import is_fence
@@ -154,6 +155,8 @@ def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
     """Yield line number, command text, heading above it, and number of the block, of what stands there to be run."""
     if source.form is Form.MARKDOWN:
         yield from _documented(source)
+        for number, told, heading in listed_blocks(source):
+            yield number, f"pip install '{told}'", heading, number
         return
     variables: dict[str, str] = {}
     for number, line in joined_lines(source.text):

@@ -20,9 +20,22 @@ _REPAIRS = regex(
     re.IGNORECASE,
 )
 _STRUCK = regex(r"~~[^~\n]{1,300}~~")
-_OF_REQUIREMENTS = regex(r"require|dependenc|environment|prerequisite|set[- ]?up|install", re.IGNORECASE)
+OF_REQUIREMENTS = regex(r"require|dependenc|environment|prerequisite|set[- ]?up|install", re.IGNORECASE)
+"""What a heading over a list of requirements says."""
 # `- torch==2.6.0`, `* PyTorch >= 1.5`
 _LISTED = regex(r"\s{0,8}[-*+]\s{1,4}[`*_]{0,3}([A-Za-z][\w.-]{0,40})\s?(==|>=)\s?(\d[\w.]{0,20})[`*_]{0,3}\s{0,4}$")
+# `- einops`, `* tqdm (4.62)`, `- timm 0.5.4`: what was there when it worked, so any release may do
+_LISTED_SO = regex(
+    r"\s{0,8}[-*+]\s{1,4}[`*_]{0,3}([A-Za-z][\w.-]{1,40})[`*_]{0,3}(?:\s?\(?\s?v?\d[\w.+]{0,20}\)?)?[`*_]{0,3}\s{0,4}[.,;]?$"
+)
+_OF_PACKAGES = regex(
+    r"[\W\d]{0,12}(?:(?:python|pip|main|software|package|library|environment|code)\s)?(?:requirements?|dependenc(?:y|ies)|prerequisites?|packages?|libraries)\b",
+    re.IGNORECASE,
+)
+# Of these the release counts, and which program needs them shows in what it imports.
+_FRAMEWORKS = frozenset(
+    {"torch", "pytorch", "torchvision", "torchaudio", "tensorflow", "tensorflow-gpu", "keras", "jax", "python"}
+)
 # "Python packages you might not have: `cython`, `easydict`"
 _LACKED = regex(
     r"(?:^[\s#>*_-]{0,8}|\b(?:python|pip|pypi|following|these|some|other|additional|extra|required|necessary)\s)packages?\s(?:that\s|which\s)?"
@@ -45,8 +58,12 @@ def listed_versions(line: str, heading: str) -> str:
     if lacked is not None and _OF_A_SYSTEM.search(line[: lacked.start(1)]) is None:
         names = (name.replace(" ", "") for name in _NAME.findall(lacked[1]))
         return " ".join(name for name in names if is_published(regex(r"[\w-]+").findall(name)[0]))
-    found = _LISTED.match(line[:200]) if _OF_REQUIREMENTS.search(heading) is not None else None
-    return f"{found[1]}{found[2]}{found[3]}" if found is not None and is_published(found[1]) else ""
+    found = _LISTED.match(line[:200]) if OF_REQUIREMENTS.search(heading) is not None else None
+    if found is not None:
+        return f"{found[1]}{found[2]}{found[3]}" if is_published(found[1]) else ""
+    bare = _LISTED_SO.match(line[:200]) if _OF_PACKAGES.match(heading) is not None else None
+    is_meant = bare is not None and bare[1].lower() not in _FRAMEWORKS and is_published(bare[1])
+    return bare[1] if bare is not None and is_meant else ""
 
 
 def without_struck(text: str) -> str:

@@ -289,3 +289,40 @@ def test_a_manual_tells_how_to_install_where_the_readme_does_not(
         "train.py": TRAIN,
     }
     assert ("vllm==0.12.0" in _requirements(checkout, files)) is is_told
+
+
+@pytest.mark.parametrize(
+    ("heading", "items", "expected"),
+    [
+        # What was there when it worked, and what has no release: any will do.
+        ("Requirements", "* Python (3.7.11)\n* pytorch (1.9.1+cu111)\n* faiss-gpu (1.7.1)\n* timm 0.5.4\n* tqdm\n", {"faiss-gpu", "timm", "tqdm"}),
+        ("Dependencies", "- tqdm\n- our own code\n- nobody-knows\n", {"tqdm"}),
+        # Not under such a heading, or no list of packages.
+        ("Features", "- tqdm\n- timm\n", set()),
+        ("Installation", "- tqdm\n", set()),
+    ],
+)  # fmt: skip
+def test_items_that_are_names_under_a_heading_of_packages_are_a_list(
+    checkout: Build, heading: str, items: str, expected: set[str]
+) -> None:
+    files = {"README.md": f"# {heading}\n{items}\n# Train\n```\npython train.py\n```\n", "train.py": TRAIN}
+    assert _requirements(checkout, files) - {"torch", "einops"} == expected
+
+
+@pytest.mark.parametrize(
+    ("heading", "block", "expected"),
+    [
+        ("Requirements", "accelerate\ndeepspeed\npeft==0.9.0  # adapters\ntqdm", {"accelerate", "deepspeed", "peft==0.9.0", "tqdm"}),
+        ("Environment", "accelerate>=0.20\n\npeft\ntqdm", {"accelerate>=0.20", "peft", "tqdm"}),
+        # Two are no list, what holds something else is none, and neither is a block elsewhere.
+        ("Requirements", "accelerate\npeft", set()),
+        ("Requirements", "accelerate\npeft\ntqdm\ngit clone x", set()),
+        ("Requirements", "data\ncheckpoints\nresults", set()),
+        ("Results", "accelerate\npeft\ntqdm", set()),
+    ],
+)  # fmt: skip
+def test_a_block_that_is_a_list_of_requirements_is_installed(
+    checkout: Build, heading: str, block: str, expected: set[str]
+) -> None:
+    readme = f"# {heading}\n```\n{block}\n```\n# Train\n```\npython train.py\n```\n"
+    assert _requirements(checkout, {"README.md": readme, "train.py": TRAIN}) - {"torch", "einops"} == expected
