@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.package_lists.package_files import Declared, package_name
 from gpu_lol_action.analysis.package_lists.project_files import is_development
 from gpu_lol_action.analysis.packages.cython_extensions import extension_names
+from gpu_lol_action.analysis.packages.instantiated_modules import instantiated_modules
 from gpu_lol_action.analysis.packages.served_clients import client_of
 from gpu_lol_action.analysis.packages.starting_imports import commanded_modules, starting_imports
 from gpu_lol_action.analysis.programs.import_graph import imported_at_once, imported_unguarded
@@ -191,6 +192,7 @@ def _reached(checkout: Checkout, run: Run | None, *, has_list: bool) -> Iterator
     closure = import_closure(checkout, script) if script is not None else ()
     if script is not None and run is not None and run.command is None and (pack := pack_of(checkout)) is not None:
         closure = tuple(dict.fromkeys((*closure, *import_closure(checkout, pack))))
+    closure = tuple(dict.fromkeys((*closure, *instantiated_modules(checkout, run))))
     rest = _rest(checkout, run, script, has_list=has_list)
     own = frozenset().union(*(s.code.imported() for s in closure if s.code is not None)) & _COMPUTES
     for source in dict.fromkeys([*closure, *rest]):
