@@ -10,7 +10,7 @@ The analyzer was improved on the splits ``public`` and ``tuned``. A split ``held
 (docs/analysis-figures.md has such readings); once anything is improved on it, it is ``tuned``.
 
 With ``--llm`` the language model of ``GPU_LOL_LLM_URL`` may correct each answer (docs/hub-and-llm.md): one question of about
-28 KB for each repository. ``--kept-advice`` says again what one answered about 126 of them (``data/advice.jsonl``).
+28 KB for each repository. ``--kept-advice`` says again what one answered about 280 of them (``data/advice.jsonl``).
 """
 
 from __future__ import annotations
