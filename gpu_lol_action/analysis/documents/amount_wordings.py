@@ -10,6 +10,8 @@ SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|Gi|gigabytes?|gigs?|Go|ГБ|G)"
 _KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|(?:video|graphics?) (?:memory|RAM)|memory|GPU|HBM|显存|видеопамяти|メモリ)"
 # Where a number and its unit begin and end, also between letters of languages that put no spaces between words.
 _FROM, TO = r"(?<![A-Za-z0-9_.])", r"(?![A-Za-z0-9_])"
+AMOUNT = regex(rf"{_FROM}{SIZE}{TO}(?!\s?(?:/\s?s\b|per\s+second))", re.IGNORECASE)
+"""Any amount, whatever it is of; no bandwidth."""
 # What tells an amount only beside a word such as "needs" or "about".
 PLAIN = (
     regex(rf"{_FROM}{SIZE}{TO}[^.|\n\d]{{0,20}}?(?:\b|(?<=\s)|(?=[显メ])){_KIND}", re.IGNORECASE),

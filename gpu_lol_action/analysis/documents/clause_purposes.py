@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from gpu_lol_action.analysis.documents.amount_wordings import AMOUNT
 from gpu_lol_action.analysis.documents.documented_phrases import ANY_CARD, purpose, purposes_in
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-_AMOUNT = regex(r"(?<![\w.])\d{1,3}(?:\.\d{1,6})?\s?\+?\s?Gi?B?(?![A-Za-z0-9_])", re.IGNORECASE)
 # Where what is said of one purpose ends for sure, and where it may: before the next amount.
 _ENDS = regex(r"[;\uff1b]|\)[,.]?|\b(?=(?:while|whereas|but)\b)|(?=而|但)", re.IGNORECASE)
 _BRACKETS = regex(r"[(\uff08]([^()\uff08\uff09]{4,80})[)\uff09]")
@@ -54,7 +54,7 @@ def _aside(sentence: str) -> tuple[Clause, ...]:
     if found is None or not purpose(found[1]) or purposes_in(sentence[: found.start()]):
         return ()
     parts = (sentence[: found.start()], found[1])
-    if not all(_AMOUNT.search(part) or ANY_CARD.search(part) for part in parts):
+    if not all(AMOUNT.search(part) or ANY_CARD.search(part) for part in parts):
         return ()
     return Clause(0, parts[0], ""), Clause(found.start(1), sentence[found.start(1) :], purpose(found[1]))
 
@@ -63,7 +63,7 @@ def _marks(sentence: str) -> Iterator[tuple[int, int]]:
     """Yield where amounts and cards stand, an amount right behind its card with it."""
     spans = sorted(
         [
-            *(found.span() for found in _AMOUNT.finditer(sentence)),
+            *(found.span() for found in AMOUNT.finditer(sentence)),
             *(found.span() for found in ANY_CARD.finditer(sentence)),
         ]
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gpu_lol_action.analysis.documents.table_rows import TableRow, table_rows
+from gpu_lol_action.analysis.documents.table_rows import table_rows
+from gpu_lol_action.analysis.formats.html_tables import TableRow
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 

@@ -57,7 +57,7 @@ _IS_TOO_SMALL = regex(
     r"\s?G\w{0,9}\s+(?:of\s+)?(?:[A-Za-z-]{1,12}\s+){0,2}(?:(?:is|are|was|will|would|may|might)\s+not\s+(?:be\s+)?(?:enough|sufficient)|(?:isn|aren|wasn)['\u2019]t\s+(?:enough|sufficient)|(?:is|are|was)\s+(?:insufficient|too\s+(?:little|small)))\b",
     re.IGNORECASE,
 )
-_IS_ITEM, _ENDS_ITEM = regex(r"\s*(?:[-*•+]|\d{1,2}[.)])\s"), regex(r"(?<=VRAM)[\s.)*]{0,4}$")
+_IS_ITEM, _ENDS_ITEM = regex(r"\s*(?:[-*•+]|\d{1,2}[.)])\s"), regex(r"(?<=VRAM)[\s.)*]{0,4}$", re.IGNORECASE)
 _ITEM = regex(r"\s*(?:[-*•+]|\d{1,2}[.)])\s|[^.]{1,80}\.?$")  # of a list, or no more than a few words
 # A question of a FAQ: its answer need not say what the amount is of.
 _ASKED = regex(
@@ -131,7 +131,7 @@ def memory_phrases(line: str, heading: str = "") -> Iterator[MemoryPhrase]:
     """
     if not _MAY_SAY.search(line):
         return
-    line = _SEVERAL.sub(r"\1", _HYPHENED.sub("VRAM", line))
+    line = _plain(line)
     is_listed = bool(_ITEM.match(line)) and bool(REQUIREMENTS.search(heading))
     is_answer = bool(_ASKED.search(heading))
     if _MAIN_MEMORY.search(line) and not _CARD_MEMORY.search(line):
@@ -179,8 +179,6 @@ def _phrase(
 
 def _by_nearest_noun(line: str, *, is_listed: bool) -> Iterator[MemoryPhrase]:
     """Yield amounts that no known wording tells, but that the sentence demands and the nearest noun says to be of a card."""
-    if _MAIN_MEMORY.search(line) and not _ON_CARDS.search(line):
-        return
     for match in amounts_of_cards(line):
         size = float(match[1])
         around = line[max(0, match.start() - BEFORE) : match.end() + 10]
@@ -220,11 +218,15 @@ def asks_for_memory(label: str) -> bool:
     return _ASKED.search(label) is not None
 
 
-def in_gib(line: str) -> str:
-    """Return a line with amounts as nvidia-smi prints them (``48346MiB``) in GiB, with "24+ GB" as "at least 24 GB", and without marks for bold around them."""
+def in_plain_amounts(line: str) -> str:
+    """Return a line with its amounts as most people write them: in GiB what nvidia-smi prints (``48346MiB``), "24+ GB" as "at least 24 GB", not in bold."""
     line = _IN_BOLD.sub(r"\1", line) if "**" in line else line
-    line = _OR_MORE.sub(r"at least \1 GB", line)
+    line = _plain(_OR_MORE.sub(r"at least \1 GB", line))
     return _MEBIBYTES.sub(lambda found: f"{int(found[1].replace(',', '')) / 1024:.1f} GiB", line)
+
+
+def _plain(line: str) -> str:
+    return _SEVERAL.sub(r"\1", _HYPHENED.sub("VRAM", line))
 
 
 def in_use(line: str) -> float | None:

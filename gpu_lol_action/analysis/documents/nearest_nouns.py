@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpu_lol_action.analysis.documents.amount_wordings import SIZE, TO
+from gpu_lol_action.analysis.documents.amount_wordings import AMOUNT
 from gpu_lol_action.analysis.documents.documented_phrases import ANY_CARD
 from gpu_lol_action.domain.patterns import regex
 
-_AMOUNT = regex(rf"(?<![A-Za-z0-9_.]){SIZE}{TO}(?!\s?(?:/\s?s|ps\b|per\s+second))", re.IGNORECASE)
 _OF_CARD = regex(
-    r"\bV?RAM(?<=VRAM)\b|\b(?:GPUs?|(?:graphics|video)\s(?:cards?|memory)|HBM|GPU-?memory)\b|显存|显卡|顯存|顯示卡|グラフィックボード|그래픽\s?카드"
-    r"|видеопамят\w*|видеокарт\w*|\bplacas?\sde\sv[ií]deo\b|\btarjetas?\sgr[áa]ficas?\b|\bcartes?\sgraphiques?\b|\bGrafikkarten?\b|\becran\skart\w*|\bekran\skart\w*",
+    r"\b(?:VRAM|GPUs?|(?:graphics|video)\s(?:cards?|memory)|HBM)\b|显存|显卡|顯存|顯示卡|グラフィックボード|그래픽\s?카드"
+    r"|видеопамят\w*|видеокарт\w*|\bplacas?\sde\sv[ií]deo\b|\btarjetas?\sgr[áa]ficas?\b|\bcartes?\sgraphiques?\b|\bGrafikkarten?\b|\bekran\skart\w*",
     re.IGNORECASE,
 )
 _OF_ELSE = regex(
-    r"\bRAM\b|\b(?:disks?|SSDs?|HDDs?|NVMe|storage|space|swap|DDR\d?|CPUs?|host|hosts|datasets?|data|corpus|checkpoints?|weights?|files?|images?|downloads?|cache|caches|model\ssize|params?|parameters|bandwidth"
-    r"|archive|archives|artifacts?|logs?|uploads?|quota|shm|traffic|system\smemory|unified\smemory|tokens?|texts?|videos?|audio|tar|zip|bucket|overhead|features?|activations?)\b"
+    r"\bRAM\b|\b(?:disks?|SSDs?|HDDs?|NVMe|storage|space|swap|DDR\d?|CPUs?|hosts?|datasets?|data|corpus|checkpoints?|weights?|files?|images?|downloads?|caches?|model\ssize|params?|parameters|bandwidth"
+    r"|archives?|artifacts?|logs?|uploads?|quota|shm|traffic|system\smemory|unified\smemory|tokens?|texts?|videos?|audio|tar|zip|bucket|overhead|features?|activations?)\b"
     r"|内存|硬盘|磁盘|数据|下载|文件|メモリ(?<!GPUメモリ)|ストレージ|디스크|диск\w*|оперативн\w*",
     re.IGNORECASE,
 )
@@ -30,7 +29,7 @@ def amounts_of_cards(sentence: str) -> Iterator[re.Match[str]]:
     """Yield the amounts of a sentence whose nearest noun is a card or its memory; what stands behind comes before what stands ahead."""
     if not (_OF_CARD.search(sentence) or ANY_CARD.search(sentence)):
         return
-    found = list(_AMOUNT.finditer(sentence))
+    found = list(AMOUNT.finditer(sentence))
     for index, amount in enumerate(found):
         last = found[index - 1].end() if index else 0
         following = found[index + 1].start() if index + 1 < len(found) else len(sentence)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 
-from gpu_lol_action.analysis.formats.html_tables import html_rows
+from gpu_lol_action.analysis.formats.html_tables import TableRow, html_rows
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.domain.records import record
 
 _RULE = regex(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$|^\s*\+(?:={3,}\+)+\s*$")
 _GRID = regex(r"\s*\+(?:-{3,}\+)+\s*$")  # between the rows of reStructuredText's tables
@@ -14,18 +14,20 @@ MAX_ROWS = 40
 MAX_CHARACTERS = 2000
 
 
-@record(frozen=True, slots=True)
-class TableRow:
-    """A row: the head's cells, its own, its line (from 1), and the index of the head's line, which names the table."""
-
-    header: list[str]
-    cells: list[str]
-    line: int
-    begin: int
+def table_rows(lines: Sequence[str]) -> tuple[TableRow, ...]:
+    """Return each row of all tables, those in HTML last."""
+    return _rows(tuple(lines))
 
 
-def table_rows(lines: Sequence[str]) -> Iterator[TableRow]:
-    """Yield each row of all tables, those in HTML last."""
+@functools.lru_cache(
+    maxsize=4
+)  # figures, cards, counts and parts are looked for in the same document one after another
+def _rows(lines: tuple[str, ...]) -> tuple[TableRow, ...]:
+    return (*_drawn(lines), *html_rows(lines))
+
+
+def _drawn(lines: Sequence[str]) -> Iterator[TableRow]:
+    """Yield the rows of tables that are drawn with pipes."""
     number = 0
     while number + 1 < len(lines):
         if "|" in lines[number] and _RULE.match(lines[number + 1][:400]):
@@ -38,8 +40,6 @@ def table_rows(lines: Sequence[str]) -> Iterator[TableRow]:
             number = body
         else:
             number += 1
-    for row in html_rows(lines):
-        yield TableRow(list(row.header), list(row.cells), row.line, row.begin)
 
 
 def _cells(line: str) -> list[str]:

@@ -19,8 +19,8 @@ _SPANS = regex(r"\b(col|row)span\s?=\s?[\"']?(\d{1,2})", re.IGNORECASE)
 
 
 @record(frozen=True, slots=True)
-class HtmlRow:
-    """One row of a table: the head's cells, its own, its line (from 1), and the index of the table's first line."""
+class TableRow:
+    """One row of a table: the head's cells, its own, its line (from 1), and the index of the table's first line, which names it."""
 
     header: list[str]
     cells: list[str]
@@ -28,7 +28,7 @@ class HtmlRow:
     begin: int
 
 
-def html_rows(lines: Sequence[str]) -> Iterator[HtmlRow]:
+def html_rows(lines: Sequence[str]) -> Iterator[TableRow]:
     """Yield each row below the head of all tables in HTML; what spans several columns or rows stands in each of them."""
     if not any("<table" in line or "<TABLE" in line for line in lines):
         return
@@ -44,7 +44,7 @@ def html_rows(lines: Sequence[str]) -> Iterator[HtmlRow]:
             yield from _rows(text[begin:end], text.count("\n", 0, begin))
 
 
-def _rows(table: str, before: int) -> Iterator[HtmlRow]:
+def _rows(table: str, before: int) -> Iterator[TableRow]:
     starts = [found.end() for found in _ROW.finditer(table)][: MAX_ROWS + 2]
     ends = [*starts[1:], len(table)][: len(starts)]
     rows = [_cells(table[start:end]) for start, end in zip(starts, ends, strict=True)]
@@ -53,7 +53,7 @@ def _rows(table: str, before: int) -> Iterator[HtmlRow]:
         return
     header = [" ".join(dict.fromkeys(part for part in column if part)) for column in zip(*spread[:heads], strict=True)]
     for start, cells in zip(starts[heads:], spread[heads:], strict=True):
-        yield HtmlRow(header, cells, before + table.count("\n", 0, start) + 1, before)
+        yield TableRow(header, cells, before + table.count("\n", 0, start) + 1, before)
 
 
 def _cells(row: str) -> list[tuple[str, int, int]]:

@@ -22,7 +22,6 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 NEAR_LINES = 12
-OF_EACH_MACHINE = " of each machine"
 MOST_CARDS, USUAL_NODE = 16, 8  # of one machine
 # What one machine may have: another number is no number of cards, or one of several machines.
 _OF_MACHINES = frozenset({*range(1, 9), 10, 12, MOST_CARDS})
@@ -127,7 +126,8 @@ def _between_cells(notebook: Source) -> Finding | None:
 
 def _chosen(checkout: Checkout, run: Run, stated: list[Finding], *, is_free: bool) -> Finding | None:
     """Return the statement that stands beside the run's command, else, where ``is_free``, the one on training that is said most."""
-    statements = [each for f in stated if int((each := per_machine(f)).value) in _OF_MACHINES]
+    machines = [(f, each) for f in stated if int((each := per_machine(f)).value) in _OF_MACHINES]
+    statements = [each for _, each in machines]
     said = run.command.said if run.command is not None else run.evidence
     near = next((f for f in statements if _is_near(checkout, f.evidence, said)), None)
     if near is not None or not is_free:
@@ -137,7 +137,8 @@ def _chosen(checkout: Checkout, run: Run, stated: list[Finding], *, is_free: boo
     own = [f for f in statements if is_any or f.evidence.path == said.path]
     trained = [f for f in own if speaks_of_training(checkout, f.evidence)]
     # What takes several machines is what others took, where a document tells of one, too.
-    return _said_most([f for f in trained if not f.why.endswith(OF_EACH_MACHINE)] or trained)
+    on_one = [each for f, each in machines if each is f]
+    return _said_most([f for f in trained if f in on_one] or trained)
 
 
 def said_to_train(checkout: Checkout, run: Run, *, spreads: bool) -> Finding | None:
@@ -210,7 +211,7 @@ def per_machine(statement: Finding) -> Finding:
     count = int(statement.value)
     if count <= MOST_CARDS or count % USUAL_NODE:
         return statement
-    return replace(statement, value=str(USUAL_NODE), why=f"{statement.why}, {USUAL_NODE}{OF_EACH_MACHINE}")
+    return replace(statement, value=str(USUAL_NODE), why=f"{statement.why}, {USUAL_NODE} of each machine")
 
 
 def _said_most(statements: list[Finding]) -> Finding | None:

@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gpu_lol_action.analysis.documents.clause_purposes import clauses
-from gpu_lol_action.analysis.documents.documented_amounts import MemoryPhrase, in_gib, memory_phrases, tells_a_saving
+from gpu_lol_action.analysis.documents.documented_amounts import (
+    MemoryPhrase,
+    in_plain_amounts,
+    memory_phrases,
+    tells_a_saving,
+)
 from gpu_lol_action.analysis.documents.documented_cells import field_of
 from gpu_lol_action.analysis.documents.documented_phrases import (
     CardPhrase,
@@ -76,7 +81,7 @@ def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]
 
 
 def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
-    line = in_gib(line)
+    line = in_plain_amounts(line)
     use = purpose(line) or purpose(heading)
     amounts = list(_amounts(line, heading, use))
     named = [(card, part.purpose or use) for part in clauses(line) for card in card_phrases(part.text, heading)]
