@@ -21,6 +21,9 @@ BOX = timedelta(seconds=45)
 MAX_TOKENS = 4000
 """Of an answer, and of the thoughts that some models count with it."""
 
+MOST_CHARACTERS_PER_TOKEN = 8
+"""Of code and English a token is three to five characters; a server that counts far fewer has cut the question."""
+
 _PATH = "/chat/completions"
 
 
@@ -80,11 +83,13 @@ class ChatEndpoint:
         if isinstance(reply, Reply) and reply.status in (400, 422):
             reply = self._post(plain, until)
         if isinstance(reply, Reply) and reply.status != 200:
-            reply = Unanswered(_refusal(reply.status))
+            reply = Unanswered(_refusal(reply.status, len(question.rules) + len(question.data)))
         if isinstance(reply, Unanswered):
             self._fault = reply
             return reply
-        text = _content(as_json(reply.body))
+        answer = as_json(reply.body)
+        # Some servers cut what does not fit, the rules first, and answer what is left.
+        text = _cut(answer, len(question.rules) + len(question.data)) or _content(answer)
         return redact(text, [settings.key]) if isinstance(text, str) else text
 
     def _post(self, body: dict[str, Any], until: datetime) -> Reply | Unanswered:
@@ -100,13 +105,24 @@ class ChatEndpoint:
         return exchange(ask, max(until - self.now(), timedelta(0)), self.now)
 
 
-def _refusal(status: int) -> str:
+def _cut(answer: Any, asked: int) -> Unanswered | None:
+    """Return why an answer is none to the whole question, by the number of tokens that the server read; None where it may be one."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    read = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    if not isinstance(read, int) or isinstance(read, bool) or read <= 0 or read * MOST_CHARACTERS_PER_TOKEN >= asked:
+        return None
+    return Unanswered(f"it read {read} tokens of a question of {asked} characters: its context is too short for it")
+
+
+def _refusal(status: int, asked: int) -> str:
     if status in (401, 403):
         return "it refused the key"
     if status == 404:
         return "it knows no such path or model"
     if status == 429:
         return "it takes no more requests for now"
+    if status in (400, 413, 422):
+        return f"it answered with status {status}; a question of {asked} characters may be longer than its context"
     return f"it answered with status {status}"
 
 

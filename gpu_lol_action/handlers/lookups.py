@@ -17,7 +17,8 @@ from gpu_lol_action.analysis.answer.assemble import (
     unlisted_models,
 )
 from gpu_lol_action.analysis.answer.llm_advice import Refused, read_advice
-from gpu_lol_action.analysis.answer.llm_guard import apply_advice, hints_of
+from gpu_lol_action.analysis.answer.llm_guard import apply_advice, claim, hints_of
+from gpu_lol_action.analysis.answer.llm_packages import read_packages
 from gpu_lol_action.analysis.answer.llm_question import build_question
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.lookup import HubPage, Unanswered
@@ -109,10 +110,11 @@ def advised(checkout: Checkout, analysis: Analysis, found: FromHub, llm: Languag
     advice = read_advice(answer)
     if isinstance(advice, Refused):
         return _without(analysis, f"the language model's answer was not taken: {advice.what}")
-    hints = (*hints_of(advice, llm.name), *found.hints)
+    packages = read_packages(checkout, analysis, advice, claim(llm.name, advice))
+    hints = (*hints_of(advice, llm.name), *packages.hints, *found.hints)
     hinted = analyze(checkout, checkout.spec_text, found.facts, hints, advice.run or "")
     hinted = replace(hinted, not_understood=(*hinted.not_understood, *found.gaps))
-    advised = apply_advice(analysis, hinted, advice, llm.name, checkout.spec_text)
+    advised = apply_advice(analysis, hinted, advice, llm.name, checkout.spec_text, packages)
     if isinstance(advised, Refused):
         return _without(analysis, f"the language model's answer was not taken: {advised.what}")
     return advised

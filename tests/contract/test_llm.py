@@ -119,6 +119,44 @@ def test_every_fault_is_told_in_our_words(web: Web, said: Said, words: str) -> N
     assert words in fault(answer_to(web, said))
 
 
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_refused_question_says_how_long_it_was(web: Web, status: int) -> None:
+    said = fault(answer_to(web, Said(status=status, body=b"context size exceeded")))
+    assert f"status {status}" in said
+    assert "17 characters may be longer than its context" in said
+
+
+@pytest.mark.parametrize(
+    ("tokens", "is_cut"),
+    [
+        (4096, True),
+        (1, True),
+        (10_000, False),
+        (30_000, False),
+        (0, False),
+        (None, False),
+        ("4096", False),
+        (True, False),
+    ],
+)
+def test_a_server_that_cut_the_question_has_not_answered_it(web: Web, tokens: object, is_cut: bool) -> None:
+    question = Question("the rules", "the data " * 5000)
+    web.script = lambda _seen: said_json({**completion("{}"), "usage": {"prompt_tokens": tokens}})
+    answer = endpoint(web).ask(question)
+    if is_cut:
+        assert (
+            fault(answer)
+            == f"it read {tokens} tokens of a question of 45009 characters: its context is too short for it"
+        )
+    else:
+        assert answer == "{}"
+
+
+@pytest.mark.parametrize("usage", [None, [], "x", {}, {"prompt_tokens": {}}])
+def test_a_server_need_not_count(web: Web, usage: object) -> None:
+    assert answer_to(web, said_json({**completion("{}"), "usage": usage})) == "{}"
+
+
 def test_a_redirect_is_not_followed_because_the_code_would_travel_with_it(web: Web) -> None:
     with web_server() as other:
         said = Said(status=307, headers={"Location": f"{other.address}/v1/chat/completions"})

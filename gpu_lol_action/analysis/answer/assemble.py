@@ -21,6 +21,7 @@ from gpu_lol_action.analysis.memory.machine_need import MemoryNeed
 from gpu_lol_action.analysis.memory.memory_need import memory_need
 from gpu_lol_action.analysis.models import encoder_loads, full_width_loads, model_parallel, models, models_beside
 from gpu_lol_action.analysis.needs import workload
+from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.packages import base_image, cpu_packages
 from gpu_lol_action.analysis.packages.image_choice import fitted, image_for
 from gpu_lol_action.analysis.runs import entry_points, named_hardware, rl_engine, serving_engine
@@ -65,6 +66,9 @@ TREE_DETECTORS: tuple[TreeDetector, ...] = (tree_size.detect, base_image.detect,
 
 MIN_DISK_GB = 60
 MAX_REQUIREMENTS = 500
+UNNEEDED = "dependencies.unneeded"
+"""The field of a hint that names a package which is proposed and not needed."""
+
 NO_FACTS: Mapping[str, ModelFacts] = MappingProxyType({})
 
 
@@ -85,7 +89,7 @@ def analyze(
     """
     file = file_of(spec_text)
     sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
-    tree = detect_tree(checkout)
+    tree = _needed(detect_tree(checkout), hints)
     run = run_named(checkout, run_name)
     own = (*detect_run(checkout, run), *tree)
     findings = (*sure, *own, *(hint for hint in hints if hint not in sure))
@@ -196,6 +200,14 @@ def propose(
     return EnvironmentSpec(
         hardware, software, _dependencies(findings, requirements, image), Meta(workload_type=kind), env
     ), need
+
+
+def _needed(tree: tuple[Finding, ...], hints: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Return what is found of the tree without the packages that a hint calls unneeded."""
+    unneeded = {hint.value for hint in hints if hint.field == UNNEEDED}
+    if not unneeded:
+        return tree
+    return tuple(f for f in tree if f.field != "dependencies.requirements" or package_name(f.value) not in unneeded)
 
 
 def _dependencies(findings: tuple[Finding, ...], requirements: tuple[str, ...], image: ImageChoice) -> Dependencies:

@@ -15,7 +15,7 @@ _NAMES = {
     "meta.workload_type": "workload_type",
     "hardware.vram_required_gb": "vram_required_gb",
     "hardware.gpu_count": "gpu_count",
-    "dependencies.requirements": "requirements",
+    "packages": "requirements",
     "environment.base_image": "base_image",
 }
 

@@ -16,6 +16,8 @@ from gpu_lol_action.domain.spec import WorkloadType
 MAX_ANSWER_CHARACTERS = 20_000
 MAX_REASON_CHARACTERS = 300
 MAX_RUN_CHARACTERS = 100
+MAX_PACKAGES = 12
+MAX_PACKAGE_CHARACTERS = 80
 _THOUGHTS = regex(r"<think>.*?</think>", re.DOTALL)
 _FENCE = regex(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 _QUOTES = str.maketrans({"`": "'", "“": "'", "”": "'"})
@@ -26,7 +28,7 @@ class Advice:
     """A language model's answer, understood but not yet believed; None where it leaves a value alone.
 
     ``vram_gb`` is GB of each card as cards are sold, ``gpu_count`` cards of one machine, ``num_nodes`` machines, ``run`` the
-    name of one of the runs that it was told of.
+    name of one of the runs that it was told of. ``added`` and ``dropped`` are packages, as it wrote them.
     """
 
     workload: WorkloadType | None
@@ -36,6 +38,8 @@ class Advice:
     reason: str
     run: str | None = None
     num_nodes: int | None = None
+    added: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 @record(frozen=True, slots=True)
@@ -61,6 +65,8 @@ def read_advice(text: str) -> Advice | Refused:
             reason=_reason(fields.get("reason")),
             run=_run(fields.get("run")),
             num_nodes=_whole(fields.get("num_nodes"), "num_nodes"),
+            added=_packages(fields.get("add_packages"), "add_packages"),
+            dropped=_packages(fields.get("drop_packages"), "drop_packages"),
         )
     except _OutOfBoundsError as error:
         return Refused(str(error))
@@ -77,6 +83,8 @@ def write_advice(advice: Advice) -> str:
             "reason": advice.reason,
             "run": advice.run,
             "num_nodes": advice.num_nodes,
+            "add_packages": list(advice.added),
+            "drop_packages": list(advice.dropped),
         },
         ensure_ascii=False,
     )
@@ -139,6 +147,15 @@ def _run(value: object) -> str | None:
     if value is not None and (not isinstance(value, str) or len(value) > MAX_RUN_CHARACTERS):
         raise _OutOfBoundsError("its `run` is no name of a run")
     return value or None
+
+
+def _packages(value: object, name: str) -> tuple[str, ...]:
+    texts = [] if value is None else value if isinstance(value, list) else [None]
+    if not all(isinstance(text, str) and len(text) <= MAX_PACKAGE_CHARACTERS for text in texts):
+        raise _OutOfBoundsError(f"its `{name}` is no list of names")
+    if len(texts) > MAX_PACKAGES:
+        raise _OutOfBoundsError(f"its `{name}` has more than {MAX_PACKAGES} names")
+    return tuple(dict.fromkeys(texts))
 
 
 def _reason(value: object) -> str:

@@ -1,8 +1,8 @@
 """What a language model's answer may change, and within which bounds.
 
 The model may have been talked into its answer by the very code that it read. So the answer is data: each value is held
-against tables and against what the weights alone need, packages and images are never taken from it, and one value that
-is out of bounds drops the whole answer.
+against tables and against what the weights alone need, images are never taken from it, of packages only those within the bounds of
+``llm_packages``, and one value that is out of bounds drops the whole answer.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.answer.differences import complete, file_of
 from gpu_lol_action.analysis.answer.llm_advice import Advice, Refused, one_line
+from gpu_lol_action.analysis.answer.llm_packages import NO_PACKAGES, PackageAdvice
 from gpu_lol_action.domain.analysis import Analysis, Override
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
@@ -51,12 +52,18 @@ def claim(model: str, advice: Advice) -> str:
 
 
 def apply_advice(
-    before: Analysis, after: Analysis, advice: Advice, model: str, spec_text: str | None
+    before: Analysis,
+    after: Analysis,
+    advice: Advice,
+    model: str,
+    spec_text: str | None,
+    packages: PackageAdvice = NO_PACKAGES,
 ) -> Analysis | Refused:
     """Return the analysis with an answer applied, or why the answer is not taken.
 
     ``before`` is what the code alone says; ``after`` is the same assembled for the run that the answer names and with
-    ``hints_of`` it, so that memory, image and disk follow from the run, workload and count that the model wants.
+    ``hints_of`` it and the hints of ``packages``, so that memory, image and disk follow from the run, workload, count and packages
+    that the model wants.
     """
     problem = _problem(before, after, advice)
     if problem is not None:
@@ -73,7 +80,7 @@ def apply_advice(
             num_nodes=_machines(before, after, advice),
         )
         proposed = replace(proposed, hardware=hardware)
-    changes = (*_run_changes(before, after), *_changes(before.proposed, proposed))
+    changes = (*_run_changes(before, after), *_changes(before.proposed, proposed), *packages.changes())
     if not changes:
         return before
     sentence = claim(model, advice)
@@ -92,6 +99,7 @@ def apply_advice(
         findings=(*told, *(finding for finding in after.findings if finding not in left_out)),
         # A claim is no reason to doubt the repository's own file: what disagrees with it is what the code says.
         differences=before.differences,
+        not_understood=(*after.not_understood, *packages.gaps()),
         override=Override(one_line(model, MAX_MODEL_CHARACTERS), advice.reason, changes),
     )
 

@@ -12,6 +12,7 @@ import json
 from typing import Any
 
 from gpu_lol_action.analysis.answer.llm_excerpts import excerpts
+from gpu_lol_action.analysis.answer.llm_packages import offered_packages
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.finding import Finding
@@ -57,6 +58,10 @@ gradients, optimizer states and activations at the batch that the run's own sett
 (8, 12, 16, 24, 32, 40, 48, 80 GB). Less than 8 GB is not taken, nor less than the analyzer's `weights` for the run.
 3. Number of cards of one machine: what the run's command or documentation says; one where nothing does. A method for large models whose \
 documentation trains on eight cards needs eight. Machines (`num_nodes`): never more than the analyzer says.
+4. Packages: `packages` are installed. Add those of `other_packages`, or other well-known ones, without which that run as it is \
+documented ends with an ImportError; not those of tests, of other programs, of options that the run does not use, and not what an \
+installed package brings. Drop those that only another program needs and that replace or burden what the run needs (a second \
+framework, a server or a training library that the run is not).
 
 Answer with one JSON object and nothing else:
 {{"reason": one or two sentences, at most 300 characters, that name the run and the line behind your answer,
@@ -65,7 +70,9 @@ Answer with one JSON object and nothing else:
  "gpu_count": whole number of GPUs, or null,
  "num_nodes": whole number of machines, or null,
  "run": the `name` of the one of `other_runs` that you mean; null for the analyzer's `command`, and where none of them is meant,
- "gpu_type": one of the names below where the run works on that card alone, else null}}
+ "gpu_type": one of the names below where the run works on that card alone, else null,
+ "add_packages": list of names of packages, mostly empty,
+ "drop_packages": list of names out of `packages`, mostly empty}}
 null means that the analyzer's value stands. Cards: {cards}.
 """
 
@@ -81,6 +88,7 @@ def build_question(checkout: Checkout, analysis: Analysis) -> Question:
             },
             "findings": [_told(finding) for finding in _telling(analysis.findings)],
             "packages": [_line(name) for name in analysis.proposed.dependencies.requirements[:MAX_PACKAGES]],
+            "other_packages": [_offered(finding) for finding in offered_packages(checkout, analysis)],
             "not_understood": [redact(_line(gap)) for gap in analysis.not_understood[:20]],
             "files": shown,
         }
@@ -142,6 +150,10 @@ def _told(finding: Finding) -> dict[str, str]:
         "where": _line(str(finding.evidence)),
         "confidence": finding.confidence.name.lower(),
     }
+
+
+def _offered(finding: Finding) -> dict[str, str]:
+    return {"name": _line(finding.value), "why": _line(finding.why), "where": _line(str(finding.evidence))}
 
 
 def _line(text: str) -> str:

@@ -55,7 +55,7 @@ _COMMON_NAMES = frozenset(
     {"main.py", "app.py", "train.py", "run.py", "server.py", "test.py", "demo.py", "inference.py", "api.py", "cli.py"}
 )
 # Tools of a developer's desk, and what only sends the code to a host or sets up one: the machine has its own, or needs none.
-_TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "setuptools", "wheel", "build", "twine", "pdm",
+TOOLS = frozenset({"pip", "uv", "poetry", "pipenv", "virtualenv", "conda", "setuptools", "wheel", "build", "twine", "pdm",
                     "pre-commit", "pip-tools", "tox", "nox", "pytest", "black", "ruff", "flake8", "mypy", "isort", "jupyter",
                     "jupyterlab", "notebook", "ipykernel", "mamba", "pipx", "cog", "truss", "condacolab"})  # fmt: skip
 
@@ -206,7 +206,7 @@ def _installs_list(command: InstallCommand) -> bool:
 
 
 def _without_tools(command: InstallCommand) -> InstallCommand:
-    kept = tuple(item for item in command.declared if package_name(item.requirement) not in _TOOLS)
+    kept = tuple(item for item in command.declared if package_name(item.requirement) not in TOOLS)
     return command if len(kept) == len(command.declared) else replace(command, declared=kept)
 
 

@@ -25,7 +25,7 @@ _OF_CONDA = regex(r"(?:^|\n)channels[ \t]*:|\n[ \t]*-[ \t]*(?:pip[ \t]*:|python\
 def environments(checkout: Checkout) -> tuple[Source, ...]:
     """Return the environment files with usual names, shallow ones first, then at most one with a name of its own."""
     usual = checkout.of(Form.YAML, roles=(Role.PACKAGES,))
-    others = [source for source in checkout.of(Form.YAML) if _is_environment(source)]
+    others = [source for source in checkout.of(Form.YAML) if is_environment(source)]
     if not others:
         return usual
     at_root = (source for source in others if source.depth == 0)
@@ -41,7 +41,7 @@ def _beside_its_script(checkout: Checkout, others: list[Source]) -> Source | Non
     return beside[0] if len(beside) == 1 else None
 
 
-def _is_environment(source: Source) -> bool:
+def is_environment(source: Source) -> bool:
     """Whether a file lists packages as conda does: under ``dependencies``, with channels, Python, or a list for pip among them."""
     if not source.mentions("dependencies"):
         return False

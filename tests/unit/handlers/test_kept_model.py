@@ -205,6 +205,8 @@ def test_the_note_holds_the_values_that_were_understood_and_nothing_else(bench: 
             "reason",
             "run",
             "num_nodes",
+            "add_packages",
+            "drop_packages",
         }
 
 

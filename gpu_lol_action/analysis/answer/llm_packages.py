@@ -1,0 +1,103 @@
+"""Which packages a language model may add to what is proposed or take from it, and within which bounds.
+
+Whoever writes the code writes its lists of packages anyway, so what they name is no new door; a name that only the model says must be
+that of a package which the bundled tables know: an index holds strangers' packages under names that sound right. Nothing is
+taken from the run that its own modules import as it starts.
+"""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.answer.assemble import UNNEEDED
+from gpu_lol_action.analysis.answer.llm_advice import Advice
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.formats.import_names import package_of
+from gpu_lol_action.analysis.package_lists.glued_names import is_published
+from gpu_lol_action.analysis.package_lists.installable_names import meant
+from gpu_lol_action.analysis.package_lists.package_files import package_name
+from gpu_lol_action.analysis.packages.further_packages import further_packages
+from gpu_lol_action.analysis.programs.import_graph import imported_at_once
+from gpu_lol_action.analysis.runs.entry_points import Run
+from gpu_lol_action.analysis.runs.runs import primary_run, run_named
+from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
+
+_NAME = regex(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
+NOWHERE = Evidence("")
+NONE = "none of these"
+
+
+def offered_packages(checkout: Checkout, analysis: Analysis) -> tuple[Finding, ...]:
+    """Return what the files name besides what is proposed, as findings of requirements."""
+    return further_packages(checkout, primary_run(checkout), analysis.proposed.dependencies.requirements)
+
+
+@record(frozen=True, slots=True)
+class PackageAdvice:
+    """What of an answer's packages is taken, as findings, and the names that are not."""
+
+    hints: tuple[Finding, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+    def changes(self) -> tuple[tuple[str, str, str], ...]:
+        """Return the row that tells a reader which packages were taken out and put in; none where the answer changes none."""
+        added = ", ".join(finding.value for finding in self.hints if finding.field != UNNEEDED)
+        dropped = ", ".join(finding.value for finding in self.hints if finding.field == UNNEEDED)
+        return (("packages", dropped or NONE, added or NONE),) if self.hints else ()
+
+    def gaps(self) -> tuple[str, ...]:
+        """Return a sentence on the names that are not taken."""
+        names = ", ".join(f"`{name}`" for name in self.ignored)
+        what = "no file of the code names them and no bundled table knows them, or the run imports them"
+        return (f"packages that the language model named are not taken as it says: {names}; {what}",) if names else ()
+
+
+NO_PACKAGES = PackageAdvice()
+
+
+def read_packages(checkout: Checkout, analysis: Analysis, advice: Advice, claim: str) -> PackageAdvice:
+    """Return what may be taken of the packages that an answer names; ``claim`` is the sentence that says whose word it is."""
+    proposed = {package_name(each) for each in analysis.proposed.dependencies.requirements}
+    hints: dict[str, Finding] = {}
+    ignored: list[str] = []
+    offered = {package_name(f.value): f for f in offered_packages(checkout, analysis)} if advice.added else {}
+    for name in map(_name_of, advice.added):
+        if not name or name in proposed:
+            continue
+        named = offered.get(name)
+        requirement = meant(name)
+        if named is not None:
+            why = f"{named.why}, and {claim}"
+            hints[name] = Finding(named.field, named.value, why, Confidence.LOW, named.evidence)
+        elif requirement is not None and is_published(name) and "://" not in requirement:
+            hints[name] = Finding("dependencies.requirements", requirement, claim, Confidence.LOW, NOWHERE)
+        else:
+            ignored.append(name)
+    imported = _imported(checkout, run_named(checkout, advice.run or "")) if advice.dropped else frozenset[str]()
+    for name in map(_name_of, advice.dropped):
+        if name in proposed and name in imported:
+            ignored.append(name)
+        elif name in proposed:
+            hints[name] = Finding(UNNEEDED, name, claim, Confidence.LOW, NOWHERE)
+    return PackageAdvice(tuple(hints.values()), tuple(ignored))
+
+
+def _name_of(text: str) -> str:
+    """Return the name of a package as an answer says it, empty for none; a version that it wrote behind the name is not taken."""
+    found = _NAME.match(text.strip())
+    rest = text.strip()[found.end() :].lstrip() if found is not None else ""
+    return package_name(found[0]) if found is not None and (not rest or rest[0] in "<>=!~[") else ""
+
+
+def _imported(checkout: Checkout, run: Run | None) -> frozenset[str]:
+    """Return the packages without which the run's own modules do not start."""
+    script = run.script if run is not None else None
+    sources = (script, *imported_at_once(checkout, script)) if script is not None else ()
+    packages = {
+        package_of(item.module)
+        for source in sources
+        for item in (source.code.imports if source.code is not None else ())
+        if not (item.is_lazy or item.is_optional or item.module.startswith("."))
+    }
+    return frozenset(package_name(package) for package in packages if package is not None)
