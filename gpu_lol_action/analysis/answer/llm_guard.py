@@ -82,7 +82,7 @@ def apply_advice(
         proposed = replace(proposed, hardware=hardware)
     changes = (*_run_changes(before, after), *_changes(before.proposed, proposed), *packages.changes())
     if not changes:
-        return before
+        return replace(before, not_understood=(*before.not_understood, *packages.gaps()))
     sentence = claim(model, advice)
     told = tuple(Finding(key, now, f"{sentence}; the code alone says {was}", Confidence.LOW, NOWHERE)
                  for key, was, now in changes)  # fmt: skip

@@ -35,10 +35,11 @@ def offered_packages(checkout: Checkout, analysis: Analysis) -> tuple[Finding, .
 
 @record(frozen=True, slots=True)
 class PackageAdvice:
-    """What of an answer's packages is taken, as findings, and the names that are not."""
+    """What of an answer's packages is taken, as findings; the names that nobody knows, and those that the run cannot do without."""
 
     hints: tuple[Finding, ...] = ()
-    ignored: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    imported: tuple[str, ...] = ()
 
     def changes(self) -> tuple[tuple[str, str, str], ...]:
         """Return the row that tells a reader which packages were taken out and put in; none where the answer changes none."""
@@ -47,10 +48,12 @@ class PackageAdvice:
         return (("packages", dropped or NONE, added or NONE),) if self.hints else ()
 
     def gaps(self) -> tuple[str, ...]:
-        """Return a sentence on the names that are not taken."""
-        names = ", ".join(f"`{name}`" for name in self.ignored)
-        what = "no file of the code names them and no bundled table knows them, or the run imports them"
-        return (f"packages that the language model named are not taken as it says: {names}; {what}",) if names else ()
+        """Return a sentence on each kind of names that is not taken."""
+        unknown, imported = (", ".join(f"`{name}`" for name in names) for names in (self.unknown, self.imported))
+        added = f"the language model would add {unknown}, which no file of the code names and no bundled table knows"
+        dropped = f"the language model would drop {imported}, which the run imports as it starts"
+        said = ((unknown, f"{added}; not added"), (imported, f"{dropped}; kept"))
+        return tuple(sentence for names, sentence in said if names)
 
 
 NO_PACKAGES = PackageAdvice()
@@ -60,7 +63,7 @@ def read_packages(checkout: Checkout, analysis: Analysis, advice: Advice, claim:
     """Return what may be taken of the packages that an answer names; ``claim`` is the sentence that says whose word it is."""
     proposed = {package_name(each) for each in analysis.proposed.dependencies.requirements}
     hints: dict[str, Finding] = {}
-    ignored: list[str] = []
+    unknown: list[str] = []
     offered = {package_name(f.value): f for f in offered_packages(checkout, analysis)} if advice.added else {}
     for name in map(_name_of, advice.added):
         if not name or name in proposed:
@@ -73,14 +76,12 @@ def read_packages(checkout: Checkout, analysis: Analysis, advice: Advice, claim:
         elif requirement is not None and is_published(name) and "://" not in requirement:
             hints[name] = Finding("dependencies.requirements", requirement, claim, Confidence.LOW, NOWHERE)
         else:
-            ignored.append(name)
+            unknown.append(name)
     imported = _imported(checkout, run_named(checkout, advice.run or "")) if advice.dropped else frozenset[str]()
-    for name in map(_name_of, advice.dropped):
-        if name in proposed and name in imported:
-            ignored.append(name)
-        elif name in proposed:
-            hints[name] = Finding(UNNEEDED, name, claim, Confidence.LOW, NOWHERE)
-    return PackageAdvice(tuple(hints.values()), tuple(ignored))
+    dropped = [name for name in map(_name_of, advice.dropped) if name in proposed]
+    hints |= {name: Finding(UNNEEDED, name, claim, Confidence.LOW, NOWHERE) for name in dropped if name not in imported}
+    kept = tuple(name for name in dropped if name in imported)
+    return PackageAdvice(tuple(hints.values()), tuple(unknown), kept)
 
 
 def _name_of(text: str) -> str:

@@ -7,11 +7,14 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.configuration import read_settings
+from gpu_lol_action.analysis.package_lists.glued_names import is_published
 from gpu_lol_action.analysis.package_lists.package_files import Declared, Option, clean_requirement
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
+# `dav1d=1.2.1=hd590300_0`: name, version, build.
+_BUILT = regex(r"[\w.-]+={1,2}[\w.+!*-]+=([\w.]+)")
 LEAST_EXPORTED = 50
 """Packages of an environment that nobody lists by hand."""
 MOSTLY_PINNED = 0.9
@@ -34,7 +37,10 @@ _PIP_NAMES = {
     "tensorflow-mkl": "tensorflow", "nb_conda_kernels": "", "nb_conda": "", "colmap": "", "kaldi": "", "openfst": "",
     "brotli-python": "brotli", "python-tzdata": "tzdata", "python-xxhash": "xxhash", "python-devtools": "devtools",
     "pysoundfile": "soundfile", "python-annoy": "annoy", "python-lmdb": "lmdb", "dask-core": "dask", "ignite": "pytorch-ignite", "pgvector-python": "pgvector", "kalpy": "kalpy-kaldi", "postgresql": "", "ngram": "", "baumwelch": "",
-    "python-fastjsonschema": "fastjsonschema",
+    "python-fastjsonschema": "fastjsonschema", "nbconvert-core": "nbconvert", "nbconvert-pandoc": "nbconvert", "pyarrow-core": "pyarrow",
+    "python-flatbuffers": "flatbuffers", "python-eccodes": "eccodes", "python-installer": "installer",
+    "antlr-python-runtime": "antlr4-python3-runtime", "esmpy": "", "ambertools": "", "psi4": "", "pybind11-abi": "",
+    "bleach-with-css": "bleach[css]", "jsonschema-with-format-nongpl": "jsonschema[format-nongpl]",
 }  # fmt: skip
 # Tools whose releases pip numbers otherwise, and of which any will do.
 _ANY_VERSION = frozenset({"ninja", "build"})
@@ -55,6 +61,17 @@ _NOT_FROM_PIP = regex(
     r"pthreads?-.*|alsa-.*|attr|keyutils|nspr|nss|mysql.*|pulseaudio.*|fftw|metis|suitesparse|imagemagick|aria2|portaudio|hmmer|hhsuite|psipred|csblast|blast|blast-legacy|"
     r"mamba|micromamba|miniconda\d?|anaconda.*|conda-.*|kalign\d?|tmalign|m2w64-.*|msys2-.*|vc|vc14_runtime|vs20\d\d_runtime|ucrt|win_inet_pton|winpty|menuinst|pywin32)"
 )
+# Libraries and programs that 244 environments of public repositories held in builds without Python; some names are strangers' on pip's index.
+_PROGRAMS = frozenset({
+    "arpack", "atk-1.0", "autodock-vina", "bedtools", "bowtie2", "bwa", "c-blosc2", "cd-hit", "ceres-solver", "chemps2", "crest",
+    "cyrus-sasl", "dav1d", "dftd3", "diamond", "dkh", "entrez-direct", "esmf", "fastqc", "fmt", "freexl", "gau2grid", "gcp", "gdk-pixbuf",
+    "gdma", "gds-tools", "geotiff", "glm", "gstreamer-orc", "gtest", "gtk2", "gts", "hdf4", "htslib", "infernal", "jack", "jbig", "json-c",
+    "kealib", "level-zero", "lzo", "mafft", "magma", "mctc-lib", "mpg123", "ncbi-vdb", "netcdf-fortran", "nlohmann_json", "nsight-compute",
+    "ocl-icd", "ocl-icd-system", "oniguruma", "opencl-headers", "openldap", "p11-kit", "poppler", "poppler-data", "pugixml", "qhull",
+    "reproc", "rhash", "ripgrep", "rpsbproc", "samtools", "sdl2", "sdl3", "seqkit", "simint", "sleef", "tiledb", "trimmomatic",
+    "trnascan-se", "ucx", "utf8proc", "wayland", "wayland-protocols", "xcb-util", "xerces-c", "xkeyboard-config", "zlib-ng",
+})  # fmt: skip
+_OF_PROGRAMS = ("font-ttf-", "fonts-conda-", "xcb-util-")
 
 
 @record(frozen=True, slots=True)
@@ -128,8 +145,11 @@ def conda_requirement(text: str) -> str | None:
     """Return a conda specification as pip's requirement; None for what pip does not have."""
     bare = regex(r"^[\w./-]+::").sub("", text.strip().strip("\"'"))
     name, version = conda_parts(text)
-    if not name or _NOT_FROM_PIP.fullmatch(name):
+    if not name or _NOT_FROM_PIP.fullmatch(name) or name in _PROGRAMS or name.startswith(_OF_PROGRAMS):
         return None
+    built = _BUILT.fullmatch(bare)
+    if built is not None and "py" not in built[1] and name not in _PIP_NAMES and not is_published(name):
+        return None  # conda writes Python into the build of every package that has to do with it
     pip_name = "dgl" if name.startswith("dgl-cuda") else _PIP_NAMES.get(name, name)
     if not pip_name:
         return None

@@ -67,7 +67,7 @@ def test_a_well_known_package_is_added_by_its_name(checkout: Build) -> None:
 def test_what_nobody_knows_is_not_added_and_that_is_told(checkout: Build, name: str) -> None:
     tree = checkout(FILES)
     alone = analyze(tree)
-    found = advised(tree, {"add_packages": [name], "gpu_count": 2})
+    found = advised(tree, {"add_packages": [name]})
     assert found.proposed.dependencies == alone.proposed.dependencies
     assert "packages" not in changes(found)
     (gap,) = found.not_understood[len(alone.not_understood) :]
