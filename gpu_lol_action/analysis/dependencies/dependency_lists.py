@@ -80,7 +80,7 @@ def lists_of(checkout: Checkout) -> Lists:
         if (has_own or (homes and source.folder not in homes)) and source.folder not in folders:
             break  # of another program
         file = read_environment(source)
-        found += as_versions(file.declared) if has_own and is_export(file.declared) else file.declared
+        found += as_versions(file.declared) if has_own and is_export(file) else file.declared
         options += file.options
         included = [option.value for option in file.options if option.kind == "include"]
         named = [list_ for value in included if (list_ := list_at(checkout, source.folder, value)) is not None]

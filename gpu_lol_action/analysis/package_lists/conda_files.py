@@ -76,7 +76,10 @@ _OF_PROGRAMS = ("font-ttf-", "fonts-conda-", "xcb-util-")
 
 @record(frozen=True, slots=True)
 class CondaFile:
-    """A conda environment: packages under pip's names, Python, CUDA, and what its pip list says besides."""
+    """A conda environment: packages under pip's names, Python, CUDA, and what its pip list says besides.
+
+    ``built`` counts the packages of which it names the build.
+    """
 
     declared: tuple[Declared, ...] = ()
     python: str = ""
@@ -84,6 +87,7 @@ class CondaFile:
     cuda: str = ""
     cuda_line: int = 0
     options: tuple[Option, ...] = ()
+    built: int = 0
 
 
 def read_environment(source: Source) -> CondaFile:
@@ -91,6 +95,7 @@ def read_environment(source: Source) -> CondaFile:
     declared: list[Declared] = []
     options: list[Option] = []
     versions: dict[str, tuple[str, int]] = {}
+    built = 0
     for setting in read_settings(source):
         where, text = setting.evidence, setting.text.strip()
         requirement = None
@@ -114,16 +119,19 @@ def read_environment(source: Source) -> CondaFile:
             if name == "python" or name in {"cudatoolkit", "pytorch-cuda", "cuda-toolkit", "cuda", "cuda-version"}:
                 versions.setdefault("python" if name == "python" else "cuda", (version, where.line))
             requirement = conda_requirement(text)
+            built += _BUILT.fullmatch(_bare(text)) is not None
         if requirement:
             declared.append(Declared(requirement, where))
     python, cuda = versions.get("python", ("", 0)), versions.get("cuda", ("", 0))
-    return CondaFile(tuple(declared), python[0], python[1], cuda[0], cuda[1], tuple(options))
+    return CondaFile(tuple(declared), python[0], python[1], cuda[0], cuda[1], tuple(options), built)
 
 
-def is_export(declared: Sequence[Declared]) -> bool:
+def is_export(file: CondaFile) -> bool:
     """Whether an environment was written by ``conda env export``: everything that somebody's machine held, at its version."""
+    declared = file.declared
     pinned = sum("==" in item.requirement for item in declared)
-    return len(declared) >= LEAST_EXPORTED and pinned >= MOSTLY_PINNED * len(declared)
+    is_pinned = len(declared) >= LEAST_EXPORTED and pinned >= MOSTLY_PINNED * len(declared)
+    return is_pinned or file.built >= LEAST_EXPORTED
 
 
 def as_versions(declared: Sequence[Declared]) -> list[Declared]:
@@ -133,23 +141,32 @@ def as_versions(declared: Sequence[Declared]) -> list[Declared]:
 
 def conda_parts(text: str) -> tuple[str, str]:
     """Return name and version of a conda specification: ``conda-forge::numpy=1.19.2=py38h_0`` gives numpy and 1.19.2."""
-    bare = regex(r"^[\w./-]+::").sub("", text.strip().strip("\"'"))
-    bare = regex(r"\[.*\]$").sub("", bare)
+    bare = regex(r"\[.*\]$").sub("", _bare(text))
     found = regex(r"([A-Za-z0-9_][\w.-]*)\s*([<>=!~]{0,2})\s*([\w.*]*)").match(bare)
     if found is None:
         return "", ""
     return found[1].lower(), regex(r"(?:\.\*)+$|\*$").sub("", found[3]).rstrip(".")
 
 
+def _bare(text: str) -> str:
+    """Return a specification without quotes and without its channel."""
+    return regex(r"^[\w./-]+::").sub("", text.strip().strip("\"'"))
+
+
+def _is_without_python(specification: str) -> bool:
+    """Whether a specification names a build that has nothing to do with Python: conda writes ``py`` into all others."""
+    built = _BUILT.fullmatch(specification)
+    return built is not None and "py" not in built[1]
+
+
 def conda_requirement(text: str) -> str | None:
     """Return a conda specification as pip's requirement; None for what pip does not have."""
-    bare = regex(r"^[\w./-]+::").sub("", text.strip().strip("\"'"))
+    bare = _bare(text)
     name, version = conda_parts(text)
     if not name or _NOT_FROM_PIP.fullmatch(name) or name in _PROGRAMS or name.startswith(_OF_PROGRAMS):
         return None
-    built = _BUILT.fullmatch(bare)
-    if built is not None and "py" not in built[1] and name not in _PIP_NAMES and not is_published(name):
-        return None  # conda writes Python into the build of every package that has to do with it
+    if name not in _PIP_NAMES and _is_without_python(bare) and not is_published(name):
+        return None
     pip_name = "dgl" if name.startswith("dgl-cuda") else _PIP_NAMES.get(name, name)
     if not pip_name:
         return None

@@ -26,7 +26,10 @@ def environment(*names: str) -> str:
 
 
 EXPORT = environment(
-    "pytorch=2.0.1=py310_0", "numpy=1.24.3=py310_0", *(f"part{number}=1.2.{number}=h_0" for number in range(60))
+    "pytorch=2.0.1=py310_0",
+    "numpy=1.24.3=py310_0",
+    *(f"part{number}=1.2.{number}=py310_0" for number in range(60)),
+    *(f"library{number}=1.2.3=h_0" for number in range(9)),
 )
 
 
@@ -62,7 +65,7 @@ def test_an_export_beside_a_list_only_tells_versions(checkout: Build) -> None:
 @pytest.mark.parametrize(
     ("files", "counted"),
     [
-        ({"environment.yml": EXPORT}, 62),  # all there is
+        ({"environment.yml": EXPORT}, 62),  # all there is, but for what was built without Python
         (
             {"requirements.txt": "torch\n", "environment.yml": environment("pytorch", "einops=0.6.1", "timm")},
             3,
