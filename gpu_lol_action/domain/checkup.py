@@ -44,7 +44,8 @@ class Account:
 class CallerFacts:
     """A job in a workflow file that calls one of our workflows; ``permissions`` None where the job names none.
 
-    ``hears_labels``: its file is started by labels on pull requests, in the base repository's name.
+    ``hears_labels``: its file is started by labels on pull requests, in the base repository's name. ``is_direct``: it has the action
+    as a step instead, and ``callee`` is the workflow that does the same. ``has_model``: it names a language model.
     """
 
     path: str
@@ -55,6 +56,13 @@ class CallerFacts:
     has_schedule: bool
     triggers: frozenset[str]
     hears_labels: bool = False
+    is_direct: bool = False
+    has_model: bool = False
+
+    @property
+    def called(self) -> str:
+        """What it calls, for a sentence."""
+        return "the action" if self.is_direct else f"{self.callee}.yml"
 
 
 class RefPlace(enum.Enum):

@@ -56,6 +56,10 @@ UPKEEP_COMMANDS: tuple[CommandSpec, ...] = (
             Option("--forks", OptionKind.SWITCH, "cover pull requests from forks of a private one too"),
             Option("--cloud", OptionKind.CLOUD, "whose key level 2 passes", "runpod|lambda"),
             Option("--pin", OptionKind.PIN, "call this commit or tag of gpu-lol", "COMMIT"),
+            Option(
+                "--llm-url", OptionKind.ENDPOINT, "a language model at this address may correct proposals", "HTTPS_URL"
+            ),
+            Option("--llm-model", OptionKind.MODEL_NAME, "its name there", "NAME"),
             Option("--force", OptionKind.SWITCH, "write over files that are there and differ"),
             Option("--dry-run", OptionKind.SWITCH, "show the files, write nothing"),
         ),

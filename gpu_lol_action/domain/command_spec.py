@@ -25,6 +25,8 @@ class OptionKind(enum.Enum):
     CELL = "cell"
     LEVEL = "level"
     PIN = "pin"
+    ENDPOINT = "endpoint"
+    MODEL_NAME = "model name"
     PROFILE = "profile"
     MEMORY = "memory"
     PRICE = "price"

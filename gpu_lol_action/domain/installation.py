@@ -10,6 +10,8 @@ from gpu_lol_action.domain.records import record
 SOURCE = "gpu-lol/gpu-lol-action"
 FOLDER = ".github/workflows"
 PROPOSING, COMMANDING = f"{FOLDER}/gpu-lol.yml", f"{FOLDER}/gpu-lol-bot.yml"
+MODEL_KEY = "LLM_KEY"
+"""The secret with the key of a language model's endpoint; one that wants none gets an empty text."""
 SECRETS = {"runpod": "RUNPOD_API_KEY", "lambda": "LAMBDA_API_KEY"}
 
 
@@ -26,6 +28,14 @@ class CheckoutFacts:
 
 
 @record(frozen=True, slots=True)
+class ModelEndpoint:
+    """A language model that may correct proposals: the address of an endpoint like OpenAI's, and the model's name there."""
+
+    url: str
+    model: str
+
+
+@record(frozen=True, slots=True)
 class Wish:
     """What whoever sets it up asked for; None where that was left to us."""
 
@@ -34,6 +44,8 @@ class Wish:
     has_forks: bool = False
     cloud: str = "runpod"
     may_overwrite: bool = False
+    llm_url: str | None = None
+    llm_model: str | None = None
 
 
 @record(frozen=True, slots=True)
@@ -51,12 +63,16 @@ class Pin:
 
 @record(frozen=True, slots=True)
 class WorkflowChoice:
-    """How the workflows of one repository are written. ``takes_forks``: by `pull_request_target`, as data."""
+    """How the workflows of one repository are written. ``takes_forks``: by `pull_request_target`, as data.
+
+    ``model`` may correct proposals, which then a job with its key makes, in place of the reusable workflow that has no secret.
+    """
 
     pin: Pin
     takes_forks: bool
     cloud: str
     minute: int
+    model: ModelEndpoint | None = None
 
 
 def sweep_minute(full_name: str) -> int:

@@ -31,6 +31,10 @@ PROPOSE = (
         "checks", "write", "the proposal as a check, with notes at the lines of the code", is_optional=True
     ),
 )
+PROPOSE_BY_MODEL = (
+    TokenPermission("contents", "write", "what the model answered, kept below refs/gpu-lol/ for `up`"),
+    *PROPOSE[1:],
+)
 BOT = (
     TokenPermission("actions", "read", "whether the run that launches is still alive"),
     TokenPermission("contents", "write", "the ledger: refs below refs/gpu-lol/"),

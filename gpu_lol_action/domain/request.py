@@ -161,6 +161,8 @@ class Command:
     is_private: bool = False
     has_forks: bool = False
     pin: str | None = None
+    llm_url: str | None = None
+    llm_model: str | None = None
     is_forced: bool = False
     corrections: tuple[Correction, ...] = ()
     price_usd_per_hour: Decimal | None = None

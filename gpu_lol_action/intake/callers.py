@@ -1,4 +1,4 @@
-"""Which workflow files call ours, and what they grant and pass."""
+"""Which workflow files call ours, or the action itself, and what they grant and pass."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from gpu_lol_action.domain.checkup import CallerFacts
 from gpu_lol_action.domain.yaml_nodes import Place, read_document
 from gpu_lol_action.errors import SpecError
 
+_ACTION = re.compile(r"\S*gpu-lol-action@(\S+)")
+_SECRET = re.compile(r"\bsecrets\s*\.\s*([A-Za-z_][A-Za-z0-9_]{0,99})")
+_PULL_REQUESTS = frozenset({"pull_request", "pull_request_target"})
+_COMMANDING = frozenset({"issue_comment", "schedule"})
 _CALLED = re.compile(r"\S*gpu-lol-action/\.github/workflows/(propose|bot)\.yml@(\S+)")
 
 
 def find_callers(workflows: Mapping[str, str]) -> tuple[CallerFacts, ...]:
-    """Return every job that calls one of our workflows, in the files' order; a file that is no workflow has none."""
+    """Return every job that calls one of our workflows or has our action as a step, in the files' order; a file that is no workflow has none."""
     return tuple(caller for path, text in workflows.items() for caller in _callers_of(path, text))
 
 
@@ -45,7 +49,33 @@ def _callers_of(path: str, text: str) -> list[CallerFacts]:
                     hears_labels="labeled" in types,
                 )
             )
+        for step in _steps(job):
+            used = _ACTION.fullmatch(str(step.get("uses", "")))
+            if used is None:
+                continue
+            # In one file the action answers whatever starts it.
+            callees = ["propose"] * bool(triggers & _PULL_REQUESTS) + ["bot"] * bool(triggers & _COMMANDING)
+            found += [
+                CallerFacts(
+                    path=path,
+                    callee=callee,
+                    ref=used[1],
+                    permissions=_granted(_mapping(job).get("permissions", document.get("permissions"))),
+                    secrets=frozenset(_SECRET.findall(str(job))) - {"GITHUB_TOKEN"},
+                    has_schedule="schedule" in triggers,
+                    triggers=triggers,
+                    hears_labels="labeled" in types,
+                    is_direct=True,
+                    has_model=bool(_mapping(step.get("with")).get("llm-url")),
+                )
+                for callee in callees
+            ]
     return found
+
+
+def _steps(job: object) -> list[Mapping[str, object]]:
+    steps = _mapping(job).get("steps")
+    return [_mapping(step) for step in steps] if isinstance(steps, list) else []
 
 
 def _granted(permissions: object) -> Mapping[str, str] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from gpu_lol_action.domain.checkup import Account, CallerFacts, CheckupFacts, Diagnosis, Health, RefPlace
 from gpu_lol_action.domain.durations import format_duration
 from gpu_lol_action.domain.installation import SECRETS
-from gpu_lol_action.domain.permissions import BOT, LEVELS, PROPOSE, TokenPermission, block
+from gpu_lol_action.domain.permissions import BOT, LEVELS, PROPOSE, PROPOSE_BY_MODEL, TokenPermission, block
 from gpu_lol_action.domain.policy import MAX_SWEEP_AGE, POLICY_PATH
 from gpu_lol_action.intake.callers import find_callers
 
@@ -90,13 +90,17 @@ def _judge_caller(caller: CallerFacts) -> Iterator[Diagnosis]:
     lacking = [each for each in _SETS[caller.callee] if not each.is_optional and not _grants(caller.permissions, each)]
     if lacking:
         # GitHub refuses to start a run whose called job asks for more than its caller has.
-        sentence = f"{caller.path} does not grant {_listed(lacking)} to {caller.callee}.yml: no run would start."
+        end = "it fails" if caller.is_direct else "no run would start"
+        sentence = f"{caller.path} does not grant {_listed(lacking)} to {caller.called}: {end}."
         needed = block(each for each in _SETS[caller.callee] if not each.is_optional)
         yield Diagnosis("workflows", Health.BAD, sentence, needed)
         return
     if not caller.triggers & _TRIGGERS[caller.callee]:
         wanted = " or ".join(sorted(_TRIGGERS[caller.callee]))
         yield Diagnosis("workflows", Health.BAD, f"{caller.path} is never started by {wanted}.", f"on: {wanted}")
+    if caller.has_model and not _grants(caller.permissions, PROPOSE_BY_MODEL[0]):
+        sentence = f"{caller.path} does not keep what the language model answers, so `up` asks it again."
+        yield Diagnosis("workflows", Health.NOTE, sentence, PROPOSE_BY_MODEL[0].line)
     if caller.callee == "bot":
         if not caller.has_schedule:
             sentence = f"{caller.path} has no schedule, so nothing sweeps."
@@ -108,10 +112,11 @@ def _judge_caller(caller: CallerFacts) -> Iterator[Diagnosis]:
             fix = "secrets: {RUNPOD_API_KEY: ${{ secrets.RUNPOD_API_KEY }}}"
             yield Diagnosis("workflows", Health.BAD, f"{caller.path} passes no cloud's key.", fix)
     if len(caller.ref) != 40:
-        sentence = f"{caller.path} calls {caller.callee}.yml at {caller.ref}, a name that can be moved."
+        sentence = f"{caller.path} calls {caller.called} at {caller.ref}, a name that can be moved."
         again = "gpu-lol init --level 2 --force" if caller.callee == "bot" else "gpu-lol init --force"
-        yield Diagnosis("workflows", Health.NOTE, sentence, again)
-    yield Diagnosis("workflows", Health.GOOD, f"{caller.path} calls {caller.callee}.yml with what it needs.")
+        fix = "Name the commit behind the @." if caller.is_direct else again
+        yield Diagnosis("workflows", Health.NOTE, sentence, fix)
+    yield Diagnosis("workflows", Health.GOOD, f"{caller.path} calls {caller.called} with what it needs.")
 
 
 def _grants(granted: Mapping[str, str] | None, wanted: TokenPermission) -> bool:

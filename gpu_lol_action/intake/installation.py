@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gpu_lol_action.domain.installation import SECRETS, CheckoutFacts, Pin, Wish, WorkflowChoice, sweep_minute
+from gpu_lol_action.domain.installation import (
+    SECRETS,
+    CheckoutFacts,
+    ModelEndpoint,
+    Pin,
+    Wish,
+    WorkflowChoice,
+    sweep_minute,
+)
 from gpu_lol_action.domain.request import Deny
-
-_CALLS_US = re.compile(r"uses:\s*\S*gpu-lol-action/\.github/workflows/(propose|bot)\.yml@")
+from gpu_lol_action.intake.callers import find_callers
 
 
 class Verdict(enum.Enum):
@@ -54,6 +60,12 @@ def choose_form(facts: CheckoutFacts, wish: Wish, pin: Pin) -> WorkflowChoice | 
             "It takes a key of RunPod or of Lambda.",
             "gpu-lol init --level 2 --cloud runpod",
         )
+    if (wish.llm_url is None) is not (wish.llm_model is None):
+        return Deny(
+            "model_incomplete",
+            "A language model needs both its address and its name.",
+            fix="gpu-lol init --llm-url https://api.example/v1 --llm-model NAME",
+        )
     is_public = wish.is_public if wish.is_public is not None else facts.is_public
     if is_public is None:
         return Deny(
@@ -63,7 +75,8 @@ def choose_form(facts: CheckoutFacts, wish: Wish, pin: Pin) -> WorkflowChoice | 
             "gpu-lol init --public   (or --private)",
         )
     takes_forks = is_public or wish.has_forks or bool(facts.has_forks)
-    return WorkflowChoice(pin, takes_forks, wish.cloud, sweep_minute(facts.full_name))
+    model = ModelEndpoint(wish.llm_url, wish.llm_model) if wish.llm_url and wish.llm_model else None
+    return WorkflowChoice(pin, takes_forks, wish.cloud, sweep_minute(facts.full_name), model)
 
 
 def plan_files(facts: CheckoutFacts, wanted: Mapping[str, str], wish: Wish) -> tuple[FilePlan, ...]:
@@ -79,9 +92,9 @@ def _plan_file(facts: CheckoutFacts, path: str, text: str, wish: Wish) -> FilePl
         if wish.may_overwrite:
             return FilePlan(path, text, Verdict.OVERWRITTEN)
         return FilePlan(path, text, Verdict.KEPT, "it is there already, and differs; --force writes over it")
-    called = set(_CALLS_US.findall(text))
-    for other, body in facts.workflows.items():
-        if called & set(_CALLS_US.findall(body)):
+    called = {caller.callee for caller in find_callers({path: text})}
+    for caller in find_callers(facts.workflows):
+        if caller.callee in called:
             # Two workflows that call the same would answer each pull request twice: no force helps with that.
-            return FilePlan(path, text, Verdict.KEPT, f"{other} calls the same workflow already")
+            return FilePlan(path, text, Verdict.KEPT, f"{caller.path} does the same already")
     return FilePlan(path, text, Verdict.NEW)

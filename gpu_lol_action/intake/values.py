@@ -28,6 +28,11 @@ _PRICE = re.compile(r"\$?[0-9]{1,4}(?:\.[0-9]{1,4})?")
 _REF = re.compile(r"(?!-)[A-Za-z0-9._/@^~+-]{1,200}")
 # What stands behind the @ of a workflow: it is written into a file, so nothing that YAML could read otherwise.
 _PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
+# Written into a workflow as well, beside the secret that is sent there: so over https, and to no address with a name or a query in it.
+_ENDPOINT = re.compile(
+    r"https://[A-Za-z0-9](?:[A-Za-z0-9.-]{0,200}[A-Za-z0-9])?(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/-]{0,200})?"
+)
+_MODEL_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:@/+-]{0,98}[A-Za-z0-9])?")
 # The distribution project's grammar of an image reference: [host[:port]/]path[:tag][@digest].
 _IMAGE = re.compile(
     r"(?:docker:)?[A-Za-z0-9][A-Za-z0-9._-]*(?::[0-9]{1,5}(?=/))?(?:/[a-z0-9][a-z0-9._-]*)*"
@@ -93,6 +98,8 @@ VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
     OptionKind.TABLE: ("table", lambda value: value or None),
     OptionKind.LEVEL: ("level", lambda value: int(value) if value in LEVELS else None),
     OptionKind.PIN: ("pin", _matching(_PIN)),
+    OptionKind.ENDPOINT: ("llm_url", _matching(_ENDPOINT)),
+    OptionKind.MODEL_NAME: ("llm_model", _matching(_MODEL_NAME)),
     OptionKind.PATTERN: ("pattern", lambda value: value if len(value) <= 100 and value.isprintable() else None),
 }
 """The field of Command that a kind fills, and its reader. Accelerators and users have ways of their own."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_lol_action.domain.installation import SECRETS, CheckoutFacts, Wish, WorkflowChoice
+from gpu_lol_action.domain.installation import MODEL_KEY, SECRETS, CheckoutFacts, Wish, WorkflowChoice
 from gpu_lol_action.intake.installation import FilePlan, Verdict
 
+_ADDED_AT = "settings/secrets/actions/new"
 _WORDS = {
     Verdict.NEW: ("written", "would write"),
     Verdict.OVERWRITTEN: ("overwritten", "would overwrite"),
@@ -49,6 +50,8 @@ def _reasons(report: InstallationReport) -> list[str]:
         else "by pull_request: this repository's own branches; --forks covers forks as well"
     )
     lines = [f"Proposals      {form}"]
+    if choice.model is not None:
+        lines.append(f"Model          {choice.model.model} at {choice.model.url} may correct them, but for forks")
     if report.wish.level > 1:
         lines.append(f"Sweep          each hour at :{choice.minute:02}, a minute that few others ask for")
     pin = choice.pin
@@ -65,9 +68,11 @@ def _steps(report: InstallationReport) -> list[str]:
     paths = " ".join(plan.path for plan in report.plans if plan.verdict is not Verdict.KEPT)
     branch = facts.default_branch or "the default branch"
     steps = [f"git add {paths} && git commit -m 'Add gpu-lol', and open a pull request."]
+    if report.choice.model is not None:
+        steps.insert(0, f"Add the secret {MODEL_KEY}, the model's key (none where it wants none): {web}/{_ADDED_AT}")
     if report.wish.level > 1:
         secret = SECRETS[report.choice.cloud]
-        steps.append(f"Add the secret {secret}, of a prepaid account of its own: {web}/settings/secrets/actions/new")
+        steps.append(f"Add the secret {secret}, of a prepaid account of its own: {web}/{_ADDED_AT}")
         steps.append(
             f"Merge into {branch}: comments and the sweep run that branch's workflow, so commands work from then."
         )

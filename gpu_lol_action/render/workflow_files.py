@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gpu_lol_action.domain.installation import COMMANDING, PROPOSING, SECRETS, SOURCE, WorkflowChoice
-from gpu_lol_action.domain.permissions import BOT, PROPOSE, TokenPermission
+from gpu_lol_action.domain.installation import (
+    COMMANDING,
+    MODEL_KEY,
+    PROPOSING,
+    SECRETS,
+    SOURCE,
+    ModelEndpoint,
+    WorkflowChoice,
+)
+from gpu_lol_action.domain.permissions import BOT, PROPOSE, PROPOSE_BY_MODEL, TokenPermission
 
 _TARGET_REASON = (
     "# pull_request_target, so that forks get proposals too. Safe because no code of the pull request runs: the workflow",
     "# called below checks out nothing of it, has no secret, and reads its files through the API, as data.",
+)
+_TOLD = (
+    "# A language model may correct what the code says: it is told findings and lines of the code (docs/hub-and-llm.md).",
+)
+_OUTSIDE = "# zizmor: ignore[secrets-outside-env] an environment would show each proposal as a deployment"
+_TARGET_WITH_KEY = (
+    "# pull_request_target, so that forks get proposals too. Safe because no code of the pull request runs: the action checks",
+    "# out nothing of it, reads its files through the API, as data, and asks no model about a fork's.",
 )
 
 
@@ -25,10 +41,12 @@ def _proposing(choice: WorkflowChoice) -> str:
     trigger, ignore = "pull_request", ""
     reason: tuple[str, ...] = ()
     if choice.takes_forks:
-        trigger, reason = "pull_request_target", _TARGET_REASON
+        trigger = "pull_request_target"
+        reason = _TARGET_REASON if choice.model is None else _TARGET_WITH_KEY
         ignore = " # zizmor: ignore[dangerous-triggers] no code of the pull request runs (see above)"
     return _lines(
         "# Written by `gpu-lol init`: each pull request gets a comment with the GPU that its code needs, and the price.",
+        *(_TOLD if choice.model is not None else ()),
         *reason,
         "name: gpu-lol",
         "on:",
@@ -38,9 +56,32 @@ def _proposing(choice: WorkflowChoice) -> str:
         "jobs:",
         "  propose:",
         "    name: Propose",
-        *_permissions(PROPOSE),
-        _uses(choice, "propose"),
+        *(_with_model(choice, choice.model) if choice.model is not None else _without_model(choice)),
     )
+
+
+def _without_model(choice: WorkflowChoice) -> list[str]:
+    return [*_permissions(PROPOSE), _uses(choice, "propose")]
+
+
+def _with_model(choice: WorkflowChoice, model: ModelEndpoint) -> list[str]:
+    """Return a job of the repository's own: the reusable workflow takes no secret."""
+    return [
+        "    if: ${{ !github.event.pull_request.draft }}",
+        "    runs-on: ubuntu-24.04",
+        "    timeout-minutes: 10",
+        "    concurrency:",
+        "      group: gpu-lol-propose-${{ github.event.pull_request.number }}",
+        "      cancel-in-progress: true",
+        *_permissions(PROPOSE_BY_MODEL),
+        "    steps:",
+        f"      - uses: {SOURCE}@{_pinned(choice)}",
+        "        with:",
+        f"          llm-url: {model.url}",
+        # Quoted: a name may look like a number.
+        f'          llm-model: "{model.model}"',
+        f"          llm-key: ${{{{ secrets.{MODEL_KEY} }}}} {_OUTSIDE}",
+    ]
 
 
 def _commanding(choice: WorkflowChoice) -> str:
@@ -82,8 +123,12 @@ def _permissions(permissions: Iterable[TokenPermission]) -> list[str]:
 
 
 def _uses(choice: WorkflowChoice, workflow: str) -> str:
+    return f"    uses: {SOURCE}/.github/workflows/{workflow}.yml@{_pinned(choice)}"
+
+
+def _pinned(choice: WorkflowChoice) -> str:
     beside = f" # {choice.pin.version}" if choice.pin.is_commit and choice.pin.version else ""
-    return f"    uses: {SOURCE}/.github/workflows/{workflow}.yml@{choice.pin.ref}{beside}"
+    return f"{choice.pin.ref}{beside}"
 
 
 def _lines(*lines: str) -> str:

@@ -117,7 +117,9 @@ def initialize(command: Command, folder: Path) -> Outcome:
     root, facts = forge.survey()
     look = PublicGitHub(SystemClock().now, terminal_api_url(), terminal_token())
     is_public = True if command.is_public else False if command.is_private else None
-    wish = Wish(command.level, is_public, command.has_forks, command.cloud or "runpod", command.is_forced)
+    cloud = command.cloud or "runpod"
+    model = (command.llm_url, command.llm_model)
+    wish = Wish(command.level, is_public, command.has_forks, cloud, command.is_forced, *model)
     pin = command.pin
     find_pin = partial(look.pin, __version__) if pin is None else lambda: Pin(pin)
     return handle_init(Installation(root, facts, wish, look.visibility, find_pin, command.is_dry_run))

@@ -12,9 +12,11 @@ import yaml
 from gpu_lol_action.action_io import INPUTS
 from gpu_lol_action.adapters import boxed_http, hub, hub_cache, llm
 from gpu_lol_action.analysis.answer import llm_excerpts, llm_guard
+from gpu_lol_action.domain.installation import PROPOSING, ModelEndpoint, Pin, WorkflowChoice
 from gpu_lol_action.domain.policy_yaml import parse_policy
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.handlers import lookups
+from gpu_lol_action.render.workflow_files import workflow_files
 
 pytestmark = pytest.mark.docs
 
@@ -51,16 +53,13 @@ def test_inputs_and_policy_keys_exist() -> None:
         assert f"`{key}`" in PAGE
 
 
-def test_the_workflow_that_it_shows_grants_and_passes_what_the_action_knows() -> None:
+def test_the_workflow_that_it_shows_is_what_init_writes() -> None:
     text = (Path(__file__).parents[2] / "docs" / "hub-and-llm.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```yaml\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
-    workflow = yaml.safe_load(block)
-    (job,) = workflow["jobs"].values()
+    model = ModelEndpoint("https://api.example/v1", "some-model")
+    assert f"gpu-lol init --llm-url {model.url} --llm-model {model.model}" in text
+    choice = WorkflowChoice(Pin("main"), takes_forks=False, cloud="runpod", minute=7, model=model)
+    assert block == workflow_files(choice, level=1)[PROPOSING]
+    (job,) = yaml.safe_load(block)["jobs"].values()
     (step,) = job["steps"]
-    assert workflow["permissions"] == {}
-    assert job["permissions"] == {"contents": "write", "pull-requests": "write"}
-    assert set(step["with"]) == {"llm-url", "llm-model", "llm-key"}
     assert set(step["with"]) <= {item.name for item in INPUTS}
-    # Its triggers are those of the reusable workflow that it takes the place of.
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    assert "\n".join(block.splitlines()[:4]) in readme

@@ -14,7 +14,7 @@ import yaml
 from gpu_lol_action import cli
 from gpu_lol_action.adapters.github_public import PublicGitHub
 from gpu_lol_action.domain.installation import COMMANDING, PROPOSING, Pin, sweep_minute
-from gpu_lol_action.domain.permissions import BOT, PROPOSE
+from gpu_lol_action.domain.permissions import BOT, PROPOSE, PROPOSE_BY_MODEL
 from gpu_lol_action.rehearsal.github_setting import Setting
 from tests.contract.github_setup import START, started_place
 
@@ -48,12 +48,15 @@ def written(folder: Path) -> dict[str, dict[Any, Any]]:
     return {str(path.relative_to(folder)): yaml.safe_load(path.read_text()) for path in paths}
 
 
+MODEL = ["--llm-url", "https://api.example/v1", "--llm-model", "some/model-4.1"]
 FORMS = [
     ["--public"],
     ["--private"],
     ["--private", "--forks"],
     ["--public", "--level", "2"],
     ["--private", "--level", "2", "--cloud", "lambda"],
+    ["--public", "--level", "2", *MODEL],
+    ["--private", *MODEL],
 ]
 
 
@@ -73,9 +76,41 @@ def test_what_it_writes_passes_the_linters_and_grants_exactly_what_is_used(check
     for path, workflow in files.items():
         (job,) = workflow["jobs"].values()
         assert workflow["permissions"] == {}
-        assert job["permissions"] == {each.name: each.level for each in USED[path]}
-        assert job["uses"].endswith(f".yml@{COMMIT}")
-        assert "steps" not in job, "nothing is executed that is not ours"
+        is_with_model = path == PROPOSING and "--llm-url" in words
+        used = PROPOSE_BY_MODEL if is_with_model else USED[path]
+        assert job["permissions"] == {each.name: each.level for each in used}
+        calls = [job["uses"]] if not is_with_model else [step["uses"] for step in job["steps"]]
+        assert [call.rpartition("@")[2] for call in calls] == [COMMIT], "nothing is executed that is not ours"
+        assert all("run" not in step for step in job.get("steps", ()))
+
+
+def test_a_language_model_is_named_and_its_key_passed_by_name(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["init", "--private", *MODEL]) == 0
+    (job,) = written(checkout)[PROPOSING]["jobs"].values()
+    assert job["steps"][0]["with"] == {
+        "llm-url": "https://api.example/v1",
+        "llm-model": "some/model-4.1",
+        "llm-key": "${{ secrets.LLM_KEY }}",
+    }
+    assert "draft" in job["if"]
+    said = capsys.readouterr().out
+    assert "Add the secret LLM_KEY" in said
+    assert "some/model-4.1 at https://api.example/v1" in said
+    assert cli.main(["init", "--private", *MODEL]) == 0
+    assert "unchanged" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [MODEL[:2], MODEL[2:]], ids=" ".join)
+def test_half_a_model_is_refused_with_the_other_half(
+    checkout: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    assert cli.main(["init", "--private", *words]) == 1
+    said = capsys.readouterr().err
+    assert "--llm-url" in said
+    assert "--llm-model" in said
+    assert not (checkout / ".github").exists()
 
 
 @pytest.mark.parametrize(
@@ -150,7 +185,18 @@ def test_workflow_that_calls_ours_already_is_not_doubled_even_by_force(
     other.write_text("jobs:\n  a:\n    uses: gpu-lol/gpu-lol-action/.github/workflows/propose.yml@main\n")
     assert cli.main(["init", "--private", "--force"]) == 1
     assert not (checkout / PROPOSING).exists()
-    assert "machines.yaml calls the same workflow already" in capsys.readouterr().out
+    assert "machines.yaml does the same already" in capsys.readouterr().out
+
+
+def test_a_workflow_with_the_action_as_a_step_is_not_doubled_either(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = checkout / ".github" / "workflows" / "review.yml"
+    other.parent.mkdir(parents=True)
+    other.write_text("on: pull_request\njobs:\n  a:\n    steps:\n      - uses: gpu-lol/gpu-lol-action@main\n")
+    assert cli.main(["init", "--private", "--force"]) == 1
+    assert not (checkout / PROPOSING).exists()
+    assert "review.yml does the same already" in capsys.readouterr().out
 
 
 def test_link_in_the_place_of_a_workflow_leads_nowhere(checkout: Path, tmp_path: Path) -> None:
@@ -181,7 +227,15 @@ def test_what_it_cannot_know_it_asks_by_an_option(
     assert not (checkout / ".github").exists()
 
 
-@pytest.mark.parametrize("words", [["--level", "3"], ["--pin", "x y"], ["--pin", "a\nb"], ["--cloud", "vast"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--level", "3"], ["--pin", "x y"], ["--pin", "a\nb"], ["--cloud", "vast"],
+        ["--llm-url", "http://api.example/v1", "--llm-model", "m"], ["--llm-url", "https://a.example/v1?key=x", "--llm-model", "m"],
+        ["--llm-url", "https://name:word@a.example/v1", "--llm-model", "m"], ["--llm-url", "https://a.example/v1\n", "--llm-model", "m"],
+        [*MODEL[:3], 'm"\n'], [*MODEL[:3], "${{ github.token }}"], [*MODEL[:3], ""],
+    ],
+)  # fmt: skip
 def test_values_that_make_no_workflow_are_refused(checkout: Path, words: list[str]) -> None:
     assert cli.main(["init", "--private", *words]) == 1
     assert not (checkout / ".github").exists()

@@ -16,7 +16,7 @@ from gpu_lol_action.domain.spec import WorkloadType
 MAX_ANSWER_CHARACTERS = 20_000
 MAX_REASON_CHARACTERS = 300
 MAX_RUN_CHARACTERS = 100
-MAX_PACKAGES = 12
+MAX_PACKAGES = 60
 MAX_PACKAGE_CHARACTERS = 80
 _THOUGHTS = regex(r"<think>.*?</think>", re.DOTALL)
 _FENCE = regex(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)

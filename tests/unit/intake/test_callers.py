@@ -69,3 +69,39 @@ def test_secrets_are_names_or_all_of_them() -> None:
 )
 def test_what_calls_nobody_has_no_caller(text: str) -> None:
     assert find_callers({"a.yml": text}) == ()
+
+
+STEP = "jobs: {a: {permissions: {contents: write}, steps: [{run: x}, {uses: gpu-lol/gpu-lol-action@v1, with: {WITH}}]}}"
+
+
+@pytest.mark.parametrize(
+    ("triggers", "callees"),
+    [
+        ("pull_request", ["propose"]),
+        ("[issue_comment, schedule]", ["bot"]),
+        ("[pull_request_target, issue_comment, schedule]", ["propose", "bot"]),
+        ("push", []),
+    ],
+)
+def test_the_action_as_a_step_does_what_its_triggers_say(triggers: str, callees: list[str]) -> None:
+    text = f"on: {triggers}\n" + STEP.replace("WITH", "runpod-api-key: '${{ secrets.RUNPOD_API_KEY }}'")
+    found = find_callers({"a.yml": text})
+    assert [caller.callee for caller in found] == callees
+    for caller in found:
+        assert (caller.ref, caller.is_direct, caller.has_model, caller.called) == ("v1", True, False, "the action")
+        assert caller.permissions == {"contents": "write"}
+        assert caller.secrets == {"RUNPOD_API_KEY"}
+
+
+def test_a_language_model_is_seen() -> None:
+    text = "on: pull_request\n" + STEP.replace(
+        "WITH", "llm-url: 'https://api.example', llm-key: '${{ secrets.LLM_KEY }}'"
+    )
+    caller = one(text)
+    assert caller.has_model
+    assert caller.secrets == {"LLM_KEY"}
+
+
+@pytest.mark.parametrize("steps", ["5", "[5, {uses: 3}]", "{a: 1}", "[{uses: actions/checkout@v4}]"])
+def test_other_steps_call_nothing(steps: str) -> None:
+    assert find_callers({"a.yml": f"on: pull_request\njobs: {{a: {{steps: {steps}}}}}"}) == ()

@@ -113,7 +113,7 @@ def test_what_is_proposed_already_or_not_at_all_changes_nothing(checkout: Build)
         ({"add_packages": [1]}, "add_packages"),
         ({"drop_packages": {"a": 1}}, "drop_packages"),
         ({"drop_packages": ["x" * 200]}, "drop_packages"),
-        ({"add_packages": [f"package-{number}" for number in range(30)]}, "more than 12"),
+        ({"add_packages": [f"package-{number}" for number in range(61)]}, "more than 60"),
     ],
 )
 def test_no_list_of_names_is_refused(answer: dict[str, object], words: str) -> None:
