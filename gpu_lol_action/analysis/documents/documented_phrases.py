@@ -60,14 +60,14 @@ _WORDS = {"one": 1, "single": 1, "a": 1, "two": 2, "dual": 2, "pair of": 2, "thr
           "ten": 10, "sixteen": 16, "一": 1, "单": 1, "双": 2, "两": 2, "四": 4, "八": 8}  # fmt: skip
 _USED = regex(
     r"\b(?:train\w*|pre-?train\w*|fine-?tun\w*|experiments?|conducted|configured|node|machine|setup|our\s+hardware|single|tested|recommend\w*|requir\w*|need\w*|"
-    r"run(?:s|ning)?|ran|serv(?:es?|ed|ing)|target(?:s|ed|ing)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|utili[sz]\w*|employ(?:s|ed|ing)?|perform\w*|batch|benchmark(?:s|ed)?\s+on|Colab\w*|Kaggle|runtime\s+type|hours?|days?|minutes?|mins"
+    r"run(?:s|ning)?|ran|serv(?:es?|ed|ing)|target(?:s|ed|ing)?|reproduc\w*|fits?|us(?:e|es|ed|ing)|utili[sz]\w*|employ(?:s|ed|ing)?|perform\w*|batch|benchmark(?:s|ed)?\s+on|Colab\w*|Kaggle|runtime\s+type|hours?|days?|minutes?|mins?|hrs?|\d{1,4}h|h(?=\s+on\b)|it/s|(?:steps|iters|images|samples|tokens)/s(?:ec)?"
     r"|entrenad\w+|treinad\w+|entra[iî]n\w+|trainiert\w*|обуч\w+)\b|训练|微调|采用|使用|需要|推荐|建议|要求|需求|租用|学習|使用|학습|훈련|사용|huấn luyện",
     re.IGNORECASE,
 )
 # "was tested on a machine with an A100", "for results in the paper we use 3090 GPUs": the card that the authors had.
 _HAD = regex(
     r"\b(?:trained|tested|conducted|performed|fine-?tuned|experiments)\b(?:[^.;]|\.(?=\d))*$|\bwe\s+(?:used?|utili[sz]ed?|employ(?:ed)?)\b[^.;,]{0,40}$"
-    r"|\b(?:ran|(?:was|were|been|is|are)\s+run)\s+on\b[^.;]{0,40}$|\b(?:run(?:s|ning)?|train(?:ing)?)\s+(?:\w{1,12}\s+){0,4}on\b[^.;]{0,30}$|\brecommend\w*\s+(?:to\s+use\s+|using\s+|on\s+)?(?:an?\s+|the\s+)?(?:NVIDIA\s+)?$|\b(?:hours?|hrs|days?|minutes?|mins?|weeks?)\b[^.;]{0,24}\b(?:on|with|using)\b[^.;]{0,30}$"
+    r"|\b(?:ran|(?:was|were|been|is|are)\s+run)\s+on\b[^.;]{0,40}$|\b(?:run(?:s|ning)?|train(?:ing)?)\s+(?:\w{1,12}\s+){0,4}on\b[^.;]{0,30}$|\brecommend\w*\s+(?:to\s+use\s+|using\s+|on\s+)?(?:an?\s+|the\s+)?(?:NVIDIA\s+)?$|(?:\b(?:hours?|hrs?|days?|minutes?|mins?|weeks?|(?:it|(?:steps|iters|images|samples|tokens))/s(?:ec)?)|\d\s?h)\b[^.;]{0,24}\b(?:on|with|using)\b[^.;]{0,30}$"
     r"|\b(?:Colab\w*|Kaggle|runtime\s+type)\b[^.;]{0,24}$|\b(?:entrenad\w+|treinad\w+|entra[iî]n[ée]\w*|trainiert|обуч\w+)\b[^.;]{0,60}$|(?:huấn luyện|학습|훈련|学習)[^.;。]{0,30}$"
     r"|(?:训练|微调|实验|测试)[^。;]{0,16}(?:使用|采用|在|用)[^。;]{0,12}$|(?:使用|采用)[^。;]{0,12}$",
     re.IGNORECASE,

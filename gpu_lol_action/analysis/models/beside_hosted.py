@@ -156,3 +156,26 @@ def _told(checkout: Checkout, run: Run) -> Source | None:
         if other.script is not None and _README.fullmatch(other.evidence.path):
             return other.script if not other.script.folder else None
     return None
+
+
+# What a prompting study keeps of a training's framework: seeds, and the order of its questions.
+_OF_DATA = regex(
+    r"torch\.(?:utils\.data\b[\w.]*|(?:cuda\.)?(?:manual_seed(?:_all)?|is_available|seed(?:_all)?)|backends\.cudnn\b[\w.]*|"
+    r"initial_seed|Generator|random\b[\w.]*|use_deterministic_algorithms)"
+)
+_USES = regex(r"\btorch\.[A-Za-z_][\w.]{0,80}")
+_LOADS_DATA = frozenset({"torch", "torchtext"})
+
+
+def only_loads_data(checkout: Checkout) -> bool:
+    """Whether programs ask hosted models, and PyTorch is there for seeds and for the order of the data alone."""
+    programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
+    modules = frozenset[str]().union(*map(_counts_on, programs)) & GPU_MODULES
+    if "torch" not in modules or not modules <= _LOADS_DATA or not any(map(is_client, programs)):
+        return False
+    using = [source for source in programs if source.mentions("torch")]
+    used = [use[0] for source in using for use in _USES.finditer(source.text)]
+    imports = (item for source in using if source.code is not None for item in source.code.imports)
+    taken = ([f"{item.module}.{name}" for name in item.names] or [item.module] for item in imports)
+    used += [name for names in taken for name in names if name.startswith("torch.")]
+    return bool(used) and all(_OF_DATA.fullmatch(use) for use in used)

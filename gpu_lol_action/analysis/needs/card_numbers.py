@@ -37,6 +37,8 @@ _MEANS_CPU = regex(
 _REFUSES = regex(r"[\"']--(?:no|disable)[-_](?:cuda|gpu)[\"']")
 # Who asks for the number's sign leaves the card all the same.
 _COMPARES = regex(r"\b(?:gpu(?:_?id)?|device(?:_id)?|cuda)\s{0,2}(?:>=\s{0,2}0|>\s{0,2}-1|<\s{0,2}0|[!=]=\s{0,2}-1)\b")
+# `h.num_gpus = torch.cuda.device_count()`
+_COUNTS = regex(r"\.(?:num_gpus?|n_gpus)\s{0,3}=\s{0,3}(?:torch\.)?cuda\.device_count\(")
 
 
 def starts_below_zero(checkout: Checkout, run: Run) -> bool:
@@ -75,8 +77,9 @@ def switched_off_in(checkout: Checkout, run: Run) -> Evidence | None:
         if setting.key in _SWITCHES and setting.path.rpartition(".")[0] in _WHOLE
     ]
     is_off = bool(said) and all(is_refused(setting.text) for setting in said)
-    # A vocoder's own `num_gpus: 0` says nothing of a program that has its card whatever is written.
-    is_moved = run.script is not None and moved_at(run.script) is not None
+    # A vocoder's own `num_gpus: 0` says nothing of a program that has its card whatever is written, or counts the cards itself.
+    script = run.script
+    is_moved = script is not None and (moved_at(script) is not None or _COUNTS.search(script.text) is not None)
     if is_off and not is_moved and _is_written(checkout, said[0]):
         return said[0].evidence
     return _merged_on_cores(checkout, run)

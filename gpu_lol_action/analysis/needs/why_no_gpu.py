@@ -12,7 +12,7 @@ from gpu_lol_action.analysis.documents.silent_readme import silent_readme
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES, GPU_PACKAGES, OF_KERNELS
 from gpu_lol_action.analysis.formats.paths import Form
-from gpu_lol_action.analysis.models.beside_hosted import has_no_framework, only_embeds, starts_clients
+from gpu_lol_action.analysis.models.beside_hosted import has_no_framework, only_embeds, only_loads_data, starts_clients
 from gpu_lol_action.analysis.models.cpu_bound import (
     EMBEDDERS,
     asks_hosted_model,
@@ -65,6 +65,8 @@ def _of_hosted_models(checkout: Checkout, run: Run | None) -> str | None:
         return "what the README starts asks models that a company hosts, and reaches nothing that computes itself"
     if has_no_framework(checkout, run):
         return "its list names clients of hosted models, and beside `transformers`, which counts tokens for them, no framework"
+    if (run is None or run.behavior is not Behavior.TRAINS) and only_loads_data(checkout):
+        return "hosted models answer, and PyTorch is there for seeds and the order of the data alone"
     if asks_hosted_model(checkout, run):
         return "commands name models that a company hosts, and a document asks for its key"
     if (run is None or run.command is None) and is_collection_of_clients(checkout):

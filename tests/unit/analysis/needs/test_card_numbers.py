@@ -77,6 +77,14 @@ def test_a_run_s_own_configuration_leaves_it_off(checkout: Build, setting: str, 
     assert workload(tree) == expected
 
 
+def test_a_program_that_counts_its_cards_itself_has_them_whatever_its_configuration_says(checkout: Build) -> None:
+    counts = "if torch.cuda.is_available():\n    h.num_gpus = torch.cuda.device_count()\n"
+    program = CHAINER.format("'--config'", "config").replace("chainer.get_device", "read")
+    files = {"README.md": README.format("--config config.json"), "config.json": '{"num_gpus": 0, "batch_size": 4}'}
+    assert workload(checkout({**files, "train.py": program})) == "cpu-only"
+    assert workload(checkout({**files, "train.py": f"{program}{counts}"})) == "training"
+
+
 def test_a_program_that_can_be_told_to_leave_the_card_takes_one_without_being_told_its_number(checkout: Build) -> None:
     program = """import argparse
 import torch

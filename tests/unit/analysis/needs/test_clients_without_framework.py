@@ -62,3 +62,28 @@ def test_a_vocoder_s_own_count_of_cards_is_not_the_program_s(checkout: Build, mo
     files = {"README.md": "```\npython inference.py\n```\n", "requirements.txt": "torch\n", "inference.py": program}
     files |= {"model.py": model, "hifigan-config.json": '{"resblock": "1", "num_gpus": 0}\n'}
     assert need(checkout, files) == expected
+
+
+SEEDS = (
+    "import openai\nimport torch\nfrom torch.utils.data import Dataset\n\ntorch.manual_seed(1)\ntorch.cuda.manual_seed_all(1)\n"
+    "torch.backends.cudnn.deterministic = True\nloader = torch.utils.data.DataLoader(data, generator=torch.Generator())\n"
+    "for question in loader:\n    print(openai.Completion.create(prompt=question))\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "beside", "expected"),
+    [
+        (SEEDS, "", "cpu-only"),
+        (SEEDS, "import torchtext\n", "cpu-only"),
+        (SEEDS.replace("import openai\n", ""), "", "interactive"),  # nobody hosts a model
+        (f"{SEEDS}print(torch.nn.Linear(2, 3))\n", "", "interactive"),
+        (SEEDS, "from torch import nn\nnet = nn.Linear(2, 3)\n", "interactive"),
+        (SEEDS, "from transformers import AutoModel\nnet = AutoModel.from_pretrained('gpt2').cuda()\n", "inference"),
+    ],
+)
+def test_seeds_and_the_order_of_the_data_need_no_card(
+    checkout: Build, program: str, beside: str, expected: str
+) -> None:
+    readme = "# Prompts\n```\npython main.py --method few_shot\n```\n"
+    assert need(checkout, {"README.md": readme, "main.py": program, "more.py": beside}) == expected

@@ -87,6 +87,12 @@ def test_amount_that_a_sentence_asks_for(line, expected):
         ("trained on 8xA100 80GB", [CardPhrase("A100-80GB", 8, True, True)]),
         ("We used 4 A100 (40G) GPUs", [CardPhrase("A100", 4, True, True)]),
         ("runs on a single RTX 4090", [CardPhrase("RTX4090", 1, False, True)]),
+        (
+            "intelligible speech by ~20k steps (~1.5h on a 2080 Ti)",
+            [CardPhrase("RTX2080Ti", None, False, True, is_had=True)],
+        ),
+        ("about 12 hrs on one V100", [CardPhrase("V100", 1, False, True, is_had=True)]),
+        ("a 3d convolution on a V100", [CardPhrase("V100", None, False, False)]),
         ("its training code runs within hours on a single RTX 4090", [CardPhrase("RTX4090", 1, False, True)]),
         ("trained on 4 NVIDIA TITAN X (Pascal) GPUs", [CardPhrase("TITAN-X", 4, False, True)]),
         ("we trained with a Titan V (12GB)", [CardPhrase("TITAN-V", None, True, True)]),
