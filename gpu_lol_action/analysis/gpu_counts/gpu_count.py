@@ -10,7 +10,7 @@ from gpu_lol_action.analysis.commands.hosting_files import Wish, counted
 from gpu_lol_action.analysis.commands.launch_commands import launch_commands
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.gpu_counts.asserted_worlds import asserted_world
-from gpu_lol_action.analysis.gpu_counts.gpu_counts_beside import counts_beside
+from gpu_lol_action.analysis.gpu_counts.gpu_counts_beside import counts_beside, left_open
 from gpu_lol_action.analysis.gpu_counts.hugectr_cards import listed_for_solver
 from gpu_lol_action.analysis.gpu_counts.listed_cards import (
     LISTS,
@@ -112,8 +112,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     )
     said = said or _named(run) or _hosted(checkout, run) or remarked_count(checkout, run) or _documented(checkout, run)
     said = said or cut_over(checkout, run) or shown_on(checkout, run) or _of_others(checkout, run)
-    can_spread = not said and run.behavior is Behavior.TRAINS and _spreads(checkout, run)
-    said = said or (counts_beside(checkout, run) if can_spread else []) or asked_of_one(checkout, run) or placed_on(run)
+    is_free = not said and run.behavior is Behavior.TRAINS
+    said = said or (counts_beside(checkout, run) if is_free and _spreads(checkout, run) else [])
+    said = said or (left_open(checkout, run) if is_free else []) or asked_of_one(checkout, run) or placed_on(run)
     return [*(said or tpu_host(checkout, run)), *found]
 
 

@@ -7,7 +7,7 @@ import re
 from gpu_lol_action.analysis.commands.launcher_configs import accelerate_configs
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configuration import read_settings
-from gpu_lol_action.analysis.formats.paths import Form
+from gpu_lol_action.analysis.formats.paths import Form, Role
 from gpu_lol_action.analysis.formats.told_numbers import USUAL_NODE
 from gpu_lol_action.analysis.programs.import_graph import import_closure
 from gpu_lol_action.analysis.runs.entry_points import Run
@@ -18,6 +18,14 @@ from gpu_lol_action.domain.patterns import regex
 _FIELD = "hardware.gpu_count"
 _OF_CONFIGS = regex(r"conf|accelerate|deepspeed|recipe|setting|launch|script", re.IGNORECASE)
 _PER_MACHINE = ("ngpus", "num_gpus_per_node", "gpus_per_node", "ngpus_per_node", "num_gpus", "gpus")
+MAX_DOCUMENTS = 10
+_OPEN = regex(
+    r"(?:python3?|torchrun|accelerate\s+launch|deepspeed)[ \t][^\n#]{0,200}?(?:\[[A-Za-z][\w ./-]{1,40}\]|<[A-Za-z][\w ./-]{1,40}>|\bpath/to/\S{1,80})[^\n]{0,200}"
+)
+_CARDS = regex(r"--(?:gpus|num[_-]gpus|devices|nproc[_-]per[_-]node|num[_-]processes)[ =](\d{1,2})(?![\d,.])")
+_EVALUATES = regex(
+    r"\s-e\s|\s-{1,2}(?:eval|test|infer|predict)|evaluat|(?<![a-z])(?:test|eval|infer|demo)", re.IGNORECASE
+)
 
 
 def counts_beside(checkout: Checkout, run: Run) -> list[Finding]:
@@ -68,6 +76,23 @@ def _submitted(checkout: Checkout, run: Run) -> list[Finding]:
             if count is not None and 1 < count <= 16:
                 why = f"`{default.name}` is {count} in what hands the program to a cluster"
                 return [Finding(_FIELD, str(count), why, Confidence.LOW, Evidence(source.path, default.line))]
+    return []
+
+
+def left_open(checkout: Checkout, run: Run) -> list[Finding]:
+    """Return the cards of a documented command that leaves open which program it starts, where none starts the run's own: ``python [EXP_PATH] --gpus 8``."""
+    if run.command is not None:
+        return []
+    for source in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))[:MAX_DOCUMENTS]:
+        if source.depth > 0 and source.folder != "docs":
+            continue
+        for found in _OPEN.finditer(source.text):
+            number = _CARDS.search(found[0])
+            if number is None or _EVALUATES.search(found[0]) or not 1 < int(number[1]) <= USUAL_NODE:
+                continue
+            why = f"`{number[0].strip()}` is given where any program is started"
+            where = Evidence(source.path, source.text.count("\n", 0, found.start()) + 1)
+            return [Finding(_FIELD, number[1], why, Confidence.LOW, where)]
     return []
 
 

@@ -31,9 +31,12 @@ _CONDITION = regex(r"\b(?:if|in case|suppos(?:e|ing)|assum(?:e|ing)|imagine|woul
 _DENIED = regex(
     r"\bnot (?:be )?(?:supported|possible|recommended|work\w*|tested)\b|\bunsupported\b|不支持", re.IGNORECASE
 )
-# "even on a single GPU", "in a non-distributed environment, i.e. on a single GPU": one does as well, and is not what is told.
+# "even on a single GPU", "in a non-distributed environment, i.e. on a single GPU": one does as well, and is not what is told; "batch size
+# for a single GPU" is that of each.
 _ONE_AS_WELL = regex(
-    r"\beven\s(?:on|with|for|if)\b[^.,;]{0,40}\b(?:one|1|single)[- ]|\bnon-?distributed\b", re.IGNORECASE
+    r"\beven\s(?:on|with|for|if)\b[^.,;]{0,40}\b(?:one|1|single)[- ]|\bnon-?distributed\b|"
+    r"\bbatch[ _-]?sizes?\s(?:for|per|of|in)\s(?:an?\s|each\s)?(?:one|1|single)[- ]GPU",
+    re.IGNORECASE,
 )
 _README = regex(r"readme(?:_en)?\.\w{2,4}", re.IGNORECASE)
 # What was done, not what could be: "were trained with", "Training was done on".

@@ -319,3 +319,27 @@ def test_what_a_divided_run_was_tested_on(checkout: Build, said: str, count: str
     readme = f"# Ours\n{said}\n# Steps\nSee `run.sh`.\n"
     files = {"README.md": readme, "run.sh": "accelerate launch --multi_gpu train.py\n", "train.py": TRAIN}
     assert counted(checkout(files)) == count
+
+
+@pytest.mark.parametrize(
+    ("command", "count"),
+    [
+        ("python [EXP_PATH] --amp_backend native -b 8 --gpus 8", "8"),
+        ("torchrun --nproc_per_node=4 <your script>", "4"),
+        ("accelerate launch --num_processes 2 path/to/script.py", "2"),
+        ("python [EXP_PATH] --ckpt_path [CKPT_PATH] -e -b 8 --gpus 8", None),  # evaluates
+        ("python [EXP_PATH] --gpus 1", None),
+        ("python [EXP_PATH] --gpus 0,1", None),
+        ("python other.py --gpus 8", None),
+    ],
+)
+def test_a_command_that_leaves_its_program_open_counts_where_none_starts_the_run_s_own(
+    checkout: Build, command: str, count: str | None
+) -> None:
+    files = {"README.md": shell(command), "exps/one.py": TRAIN, "other.py": "print(1)\n"}
+    assert counted(checkout(files)) == count
+
+
+def test_a_run_with_a_command_of_its_own_takes_no_count_of_an_open_one(checkout: Build) -> None:
+    files = {"README.md": shell("python exps/one.py\npython [EXP_PATH] --gpus 8"), "exps/one.py": TRAIN}
+    assert counted(checkout(files)) is None

@@ -164,6 +164,8 @@ def trained(text: str, program: str = SPREAD) -> dict[str, str]:
         ("Distributed training is recommended even on single GPU node.", None),
         ("To train in a non-distributed environment, i.e. on a single GPU, leave it out.", None),
         ("Train on a single GPU.", "1"),
+        ("export batch_size=256  # batch size for a single gpu\n\nThe model is trained on 4 NVIDIA A100 GPUs.", "4"),
+        ("We train with a batch size of 16 on a single GPU.", "1"),
         ("Training on 2 GPUs is not supported.", None),
         ("Training on 2 GPUs is supported; on TPUs it is not supported.", "2"),
         # How the work is divided, whatever the number.
