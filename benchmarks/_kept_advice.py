@@ -1,6 +1,6 @@
 """A chat endpoint on this machine that says again what a language model answered about the repositories of ``data/advice.jsonl``.
 
-They answer the question as the commit d6524202 put it, those of `c32-` as ce4f0fa2 did. A later analyzer may ask otherwise and is answered the same; the names of
+They answer the question as the commit d6524202 put it, those of `c32-` as ce4f0fa2 did, those of `c33-` as ca576b2c did. A later analyzer may ask otherwise and is answered the same; the names of
 runs in them are those of that time.
 """
 

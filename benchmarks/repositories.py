@@ -10,7 +10,7 @@ The analyzer was improved on the splits ``public`` and ``tuned``. A split ``held
 (docs/analysis-figures.md has such readings); once anything is improved on it, it is ``tuned``.
 
 With ``--llm`` the language model of ``GPU_LOL_LLM_URL`` may correct each answer (docs/hub-and-llm.md): one question of about
-28 KB for each repository. ``--kept-advice`` says again what one answered about 280 of them (``data/advice.jsonl``).
+28 KB for each repository. ``--kept-advice`` says again what one answered about 378 of them (``data/advice.jsonl``).
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def main() -> None:
         right.update(field for field, value in fields.items() if value)
         if found is not None:
             corrected += "llm_override" in found
-            unheard += any("the language model" in gap for gap in found["not_understood"])
+            unheard += any("what the code says stands" in gap for gap in found["not_understood"])
         if found is not None and (factor := closeness(case, found)) is not None:
             factors.append(factor)
         misses = [field for field in FIELDS[:-1] if fields.get(field) is False]
