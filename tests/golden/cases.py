@@ -525,7 +525,7 @@ def _hostile_record(record: EnvironmentRecord) -> EnvironmentRecord:
 _CLAIM = Override(
     "qwen3-32b",
     "train.py packs four sequences into one, which the analyzer does not see.",
-    (("hardware.vram_required_gb", "46 GB", "70 GB"),),
+    (("hardware.vram_required_gb", "46 GB", "70 GB"), ("packages", "vllm", "flash-attn, liger-kernel>=0.5")),
 )
 
 

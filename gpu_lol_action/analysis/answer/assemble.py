@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.needs import workload
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.packages import base_image, cpu_packages
 from gpu_lol_action.analysis.packages.image_choice import fitted, image_for
+from gpu_lol_action.analysis.packages.packages import doubt_without
 from gpu_lol_action.analysis.runs import entry_points, named_hardware, rl_engine, serving_engine
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.runs import all_runs, further_runs, primary_run, run_named
@@ -66,6 +67,7 @@ TREE_DETECTORS: tuple[TreeDetector, ...] = (tree_size.detect, base_image.detect,
 
 MIN_DISK_GB = 60
 MAX_REQUIREMENTS = 500
+_REQUIREMENTS = "dependencies.requirements"
 UNNEEDED = "dependencies.unneeded"
 """The field of a hint that names a package which is proposed and not needed."""
 
@@ -89,7 +91,7 @@ def analyze(
     """
     file = file_of(spec_text)
     sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
-    tree = _needed(detect_tree(checkout), hints)
+    tree = _corrected(detect_tree(checkout), hints)
     run = run_named(checkout, run_name)
     own = (*detect_run(checkout, run), *tree)
     findings = (*sure, *own, *(hint for hint in hints if hint not in sure))
@@ -192,7 +194,7 @@ def propose(
             disk_gb=max(_disk_gb(need.model), int(disk.value) if disk else 0),
         )
         hardware = asking_for(machine, need.required_gib, least_gb(need, kind, tree_size.programs_of(findings)))
-    requirements = tuple(f.value for f in findings if f.field == "dependencies.requirements")[:MAX_REQUIREMENTS]
+    requirements = tuple(f.value for f in findings if f.field == _REQUIREMENTS)[:MAX_REQUIREMENTS]
     image = image_for(findings, requirements, kind, hardware.needed_gib or 0.0)
     python = best(findings, "environment.python_version")
     software = Software(image.image, image.python or (python.value if python else None), image.cuda)
@@ -202,12 +204,15 @@ def propose(
     ), need
 
 
-def _needed(tree: tuple[Finding, ...], hints: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Return what is found of the tree without the packages that a hint calls unneeded."""
+def _corrected(tree: tuple[Finding, ...], hints: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Return what is found of the tree without the packages that a hint calls unneeded, and without doubt of those that one adds."""
     unneeded = {hint.value for hint in hints if hint.field == UNNEEDED}
-    if not unneeded:
+    added = {package_name(hint.value) for hint in hints if hint.field == _REQUIREMENTS}
+    if not unneeded and not added:
         return tree
-    return tuple(f for f in tree if f.field != "dependencies.requirements" or package_name(f.value) not in unneeded)
+    kept = (f for f in tree if f.field != _REQUIREMENTS or package_name(f.value) not in unneeded)
+    told = (doubt_without(f, added) if f.field == "not_understood" else f for f in kept)
+    return tuple(finding for finding in told if finding is not None)
 
 
 def _dependencies(findings: tuple[Finding, ...], requirements: tuple[str, ...], image: ImageChoice) -> Dependencies:
@@ -233,7 +238,7 @@ def _disk_gb(model: ModelFacts | None) -> int:
 
 def _environment_gaps(findings: tuple[Finding, ...], proposed: EnvironmentSpec) -> list[str]:
     """Return what contradicts each other, and what of the environment was not understood, in sentences."""
-    requirements = tuple(f.value for f in findings if f.field == "dependencies.requirements")
+    requirements = tuple(f.value for f in findings if f.field == _REQUIREMENTS)
     image = image_for(findings, requirements, _workload(findings), proposed.hardware.needed_gib or 0.0)
     said = [f.why for f in findings if f.field in {"contradiction", "not_understood"}]
     return list(dict.fromkeys([*said, *image.contradictions, *fitted(requirements, image)[1]]))

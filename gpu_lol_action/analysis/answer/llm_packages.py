@@ -7,6 +7,8 @@ taken from the run that its own modules import as it starts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gpu_lol_action.analysis.answer.assemble import UNNEEDED
 from gpu_lol_action.analysis.answer.llm_advice import Advice
 from gpu_lol_action.analysis.files.checkout import Checkout
@@ -26,6 +28,8 @@ from gpu_lol_action.domain.records import record
 _NAME = regex(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 NOWHERE = Evidence("")
 NONE = "none of these"
+MAX_SHOWN = 8
+"""So many names leave a table of a comment its width; all are among the packages."""
 
 
 def offered_packages(checkout: Checkout, analysis: Analysis) -> tuple[Finding, ...]:
@@ -43,9 +47,9 @@ class PackageAdvice:
 
     def changes(self) -> tuple[tuple[str, str, str], ...]:
         """Return the row that tells a reader which packages were taken out and put in; none where the answer changes none."""
-        added = ", ".join(finding.value for finding in self.hints if finding.field != UNNEEDED)
-        dropped = ", ".join(finding.value for finding in self.hints if finding.field == UNNEEDED)
-        return (("packages", dropped or NONE, added or NONE),) if self.hints else ()
+        added = _shown([finding.value for finding in self.hints if finding.field != UNNEEDED])
+        dropped = _shown([finding.value for finding in self.hints if finding.field == UNNEEDED])
+        return (("packages", dropped, added),) if self.hints else ()
 
     def gaps(self) -> tuple[str, ...]:
         """Return a sentence on each kind of names that is not taken."""
@@ -54,6 +58,11 @@ class PackageAdvice:
         dropped = f"the language model would drop {imported}, which the run imports as it starts"
         said = ((unknown, f"{added}; not added"), (imported, f"{dropped}; kept"))
         return tuple(sentence for names, sentence in said if names)
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
+    return ", ".join(names[:MAX_SHOWN]) + more if names else NONE
 
 
 NO_PACKAGES = PackageAdvice()

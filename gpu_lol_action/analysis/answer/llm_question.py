@@ -153,7 +153,11 @@ def _told(finding: Finding) -> dict[str, str]:
 
 
 def _offered(finding: Finding) -> dict[str, str]:
-    return {"name": _line(finding.value), "why": _line(finding.why), "where": _line(str(finding.evidence))}
+    return {
+        "name": redact(_line(finding.value)),
+        "why": redact(_line(finding.why)),
+        "where": _line(str(finding.evidence)),
+    }
 
 
 def _line(text: str) -> str:

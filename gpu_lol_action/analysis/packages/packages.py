@@ -40,6 +40,7 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.wheel_ranges import best_python
 
 _MAX_UNKNOWN = 6
+_UNKNOWN_IMPORTS = "imports"
 _FRAMEWORKS = frozenset({"torch", "tensorflow", "tensorflow-gpu", "jax", "paddlepaddle", "paddlepaddle-gpu", "mxnet"})
 # What is named for the framework's sake tells nothing of the programs.
 _BESIDE_FRAMEWORKS = _FRAMEWORKS | {
@@ -101,8 +102,17 @@ def detect(checkout: Checkout) -> list[Finding]:
         shown = ", ".join(f"{module} ({where})" for module, where in unknown[:_MAX_UNKNOWN])
         more = f" and {len(unknown) - _MAX_UNKNOWN} more" if len(unknown) > _MAX_UNKNOWN else ""
         why = f"no list names these imports and no package of that name is known, so they are not installed: {shown}{more}"
-        found.append(Finding("not_understood", "imports", why, Confidence.MEDIUM, unknown[0][1]))
+        found.append(Finding("not_understood", _UNKNOWN_IMPORTS, why, Confidence.MEDIUM, unknown[0][1]))
     return found
+
+
+def doubt_without(finding: Finding, added: AbstractSet[str]) -> Finding | None:
+    """Return a finding of what is not understood without the unknown imports that these packages bring; None where it names no other."""
+    if finding.value != _UNKNOWN_IMPORTS:
+        return finding
+    sentence, _, shown = finding.why.partition(": ")
+    left = [each for each in shown.split(", ") if package_name(each.partition(" ")[0]) not in added]
+    return replace(finding, why=f"{sentence}: {', '.join(left)}") if left else None
 
 
 def _names(found: Sequence[Finding]) -> frozenset[str]:

@@ -52,9 +52,32 @@ def test_what_the_files_name_is_added_as_they_name_it(checkout: Build) -> None:
     assert analysis_json(found)["confidence"]["requirements"] == "low"
 
 
+def test_what_is_added_is_no_longer_called_unknown(checkout: Build) -> None:
+    files = {**FILES, "train.py": f"import stranger_kernels\nimport other_kernels\n{FILES['train.py']}"}
+    tree = checkout(files)
+    (before,) = (gap for gap in analyze(tree).not_understood if "stranger_kernels" in gap)
+    assert "other_kernels (train.py:2)" in before
+    (after,) = (gap for gap in advised(tree, {"add_packages": ["stranger-kernels"]}).not_understood if "imports" in gap)
+    assert after.endswith(": other_kernels (train.py:2)")
+    both = {**files, "README.md": files["README.md"].replace("==2.1", " other-kernels")}
+    found = advised(checkout(both), {"add_packages": ["stranger-kernels", "other-kernels"]})
+    assert not [gap for gap in found.not_understood if "imports" in gap]
+
+
 def test_a_well_known_package_is_added_by_its_name(checkout: Build) -> None:
     found = advised(checkout(FILES), {"add_packages": ["DeepSpeed>=0.1"]})
     assert found.proposed.dependencies.requirements[-1] == "deepspeed"
+
+
+def test_many_are_all_installed_and_told_in_short(checkout: Build) -> None:
+    names = [f"kernels-{number:02}" for number in range(12)]
+    files = {**FILES, "README.md": f"# Lab\n```\npip install {' '.join(names)}\n```\n", "other/train.py": "print(1)\n"}
+    found = advised(
+        checkout({**files, "other/README.md": files["README.md"], "README.md": "# Lab\n"}), {"add_packages": names}
+    )
+    assert set(names) <= set(found.proposed.dependencies.requirements)
+    (_, told) = changes(found)["packages"]
+    assert told == f"{', '.join(names[:8])} and 4 more"
 
 
 @pytest.mark.parametrize(
