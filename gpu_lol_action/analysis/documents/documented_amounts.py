@@ -219,8 +219,8 @@ def asks_for_memory(label: str) -> bool:
 
 
 def in_plain_amounts(line: str) -> str:
-    """Return a line with its amounts as most people write them: in GiB what nvidia-smi prints (``48346MiB``), "24+ GB" as "at least 24 GB", not in bold."""
-    line = _IN_BOLD.sub(r"\1", line) if "**" in line else line
+    """Return a line with its amounts as most people write them: in GiB what nvidia-smi prints (``48346MiB``), "24+ GB" as "at least 24 GB", about as ``~``, not in bold."""
+    line = (_IN_BOLD.sub(r"\1", line) if "**" in line else line).replace("\u2248", "~")
     line = _plain(_OR_MORE.sub(r"at least \1 GB", line))
     return _MEBIBYTES.sub(lambda found: f"{int(found[1].replace(',', '')) / 1024:.1f} GiB", line)
 

@@ -92,6 +92,12 @@ _LEAST_CARD = regex(
     rf"\b{_CARD}s?(?:\s\d{{2,3}}\s?GB)?(?:\s(?:GPUs?|cards?))?\s(?:or|and)\s(?:higher|better|above|larger|bigger|more powerful)\b",
     re.IGNORECASE,
 )
+# "Training requires an A100", "an A100 is needed to run it": the work asks for it, and not a kernel or a number format.
+_REQUIRED = regex(
+    rf"\b(?:training|fine-?tuning|inference|it|you|this|we|models?|code|scripts?|running)\b(?:\s[\w-]{{1,14}}){{0,4}}\s(?:requires?|needs?)\s(?:at\sleast\s)?(?:an?|one)\s(?:single\s)?(?:NVIDIA\s|Tesla\s)?{_CARD}"
+    rf"|\b{_CARD}(?:\s\d{{2,3}}\s?GB)?(?:\s(?:GPU|card))?\s(?:is|will\sbe)\s(?:required|needed|necessary)\s(?:for|to)\s(?:train|fine-?tun|run|infer|reproduc)",
+    re.IGNORECASE,
+)
 ANY_CARD = regex(rf"(?<![/_-])(?<!{_LATIN}){_CARD}", re.IGNORECASE)
 """A card's name."""
 _MEASURES = regex(
@@ -191,7 +197,7 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
     line = _LIKE_AN_H100.sub(r"\g<0> 80GB", line)
     is_labelled = _LABELLED.match(line) is not None
     is_run = (is_labelled or bool(_USED.search(line))) and not _measures(line)
-    is_least = is_named and is_run and _LEAST_CARD.search(line) is not None
+    is_least = is_named and is_run and (_LEAST_CARD.search(line) or _REQUIRED.search(line)) is not None
     is_demanded = is_least or (
         is_run and bool(regex(r"\b(?:requir|need|at least|minimum)\w*", re.IGNORECASE).search(line))
     )

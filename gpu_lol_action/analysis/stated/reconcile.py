@@ -173,7 +173,7 @@ def is_amount(finding: Finding) -> bool:
 def _is_of_card(amount: Statement, stated: Sequence[Statement]) -> bool:
     """Whether an amount is that of a card which is named in the same place: "A100 GPUs with 80 GB"."""
     cards = (s for s in stated if s.is_card and s.finding.evidence == amount.finding.evidence)
-    return any(_has_amount(card, amount) for card in cards)
+    return any(_has_amount(card, amount) and card.weight >= WEIGHT_OF_CARD for card in cards)
 
 
 def _has_amount(card: Statement, amount: Statement) -> bool:

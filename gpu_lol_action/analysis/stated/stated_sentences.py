@@ -45,8 +45,8 @@ _OF_NEWS = regex(r"\b(?:change\s?log|release notes?|what'?s new|news|history)\b"
 _ELSEWHERE = regex(r"\s{0,6}[-*+]\s{1,4}\[[^\]]{0,300}\]\([^)\s]{0,500}\)[.\s]*$")
 # An item that begins with a link to a repository speaks of that one.
 _OF_ANOTHER = regex(r"\s{0,6}[-*+]\s[^\[\n]{0,20}\[[^\]\n]{1,80}\]\(https?://github\.com/[\w.-]{1,60}/[\w.-]{1,80}/?\)")
-# Every statement has a number or a card with one in its name, or counts GPUs in a word: a first look at each line.
-MAY_STATE = regex(r"\d|GPU", re.IGNORECASE)
+# Every statement has a number or a card with one in its name, but for the Titans, or counts GPUs in a word: a first look at each line.
+MAY_STATE = regex(r"\d|GPU|titan", re.IGNORECASE)
 _ON_THE_HOST = regex(r"^(?!.*\bGPUs?\b).*\bCPU\b", re.IGNORECASE)
 _ON_A_CARD = regex(r"\bGPUs?\b|\bVRAM\b|显存", re.IGNORECASE)
 # A chapter on an extension that is built: cards named there are those that its builds were tried on.
@@ -62,6 +62,12 @@ _OF_HARDWARE = regex(
 )
 # "For example, for 2 GPUs each will see 16 samples": how the work is divided, whatever the number.
 _ILLUSTRATED = regex(r"\b(?:for (?:example|instance)|e\.g\.)(?=[\s,:]).{0,120}\b(?:each|per|every)\b", re.IGNORECASE)
+# "If you have an A100 80GB, you can raise the batch size": an offer to those with more than is needed.
+_WITH_MORE = regex(
+    r"(?:^|[,(:>*-]\s{0,4}|(?<=[.;!])\s{1,2})(?:if\s(?:you|your)|(?:users?|those)\swith|with\s(?:an?|your))\b[^.;]{0,80}"
+    r"\d[^.;]{0,60}\b(?:larger|bigger|higher|increas(?:e|ing)|rais(?:e|ing)|disabl(?:e|ing)|turn(?:ing)?\soff|doubl(?:e|ing))\b",
+    re.IGNORECASE,
+)
 _COUNT = "documented.gpu_count"
 
 
@@ -81,7 +87,7 @@ def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]
 
 
 def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
-    line = in_plain_amounts(line)
+    line = in_plain_amounts(_without_offers(line))
     use = purpose(line) or purpose(heading)
     amounts = list(_amounts(line, heading, use))
     named = [(card, part.purpose or use) for part in clauses(line) for card in card_phrases(part.text, heading)]
@@ -105,6 +111,13 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
             Confidence.LOW if sized is None else Confidence.MEDIUM,
             where,
         )
+
+
+def _without_offers(line: str) -> str:
+    """Return a line without what those may do who have more than is needed."""
+    if not _WITH_MORE.search(line):
+        return line
+    return " ".join(sentence for sentence in SENTENCE_END.split(line) if not _WITH_MORE.search(sentence))
 
 
 def _amounts(line: str, heading: str, use: str) -> Iterator[tuple[MemoryPhrase, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.analysis.documents.documented_amounts import memory_phrases
 from gpu_lol_action.analysis.documents.documented_phrases import card_phrases, gpus_of_size
 from gpu_lol_action.analysis.stated import documented
@@ -96,6 +97,9 @@ def test_cards_are_read_in_other_wordings(line: str, card: str, count: int | Non
         ("We recommend a large GPU (RTX 3090 or higher).", True),
         ("Training runs on a V100 or better.", True),
         ("We recommend an RTX 3090.", False),
+        ("Training requires an A100.", True),
+        ("You will need at least one A100 to train it.", True),
+        ("An A100 GPU is needed to train the model.", True),
         ("Runs at 30 FPS on an RTX 3090 or better.", False),
         ("For this use an A100 or a smaller model.", False),
     ],
@@ -103,6 +107,12 @@ def test_cards_are_read_in_other_wordings(line: str, card: str, count: int | Non
 def test_the_least_card_that_is_taken_is_asked_for(line: str, is_demanded: bool) -> None:
     (phrase,) = card_phrases(line)
     assert phrase.is_demanded is is_demanded
+    assert phrase.is_had >= is_demanded
+
+
+@pytest.mark.parametrize("line", ["FP8 needs an H100.", "The kernels of flash attention require an A100."])
+def test_what_a_number_format_takes_is_not_what_the_work_does(line: str) -> None:
+    assert not any(phrase.is_had for phrase in card_phrases(line))
 
 
 @pytest.mark.parametrize(
@@ -305,6 +315,12 @@ def test_cards_that_are_only_named_are_not(line: str) -> None:
         ("It is recommended to use a GPU with 24+ GB of memory.", [24]),
         ("It needs GPUs with **12GB** memory each.", [12]),
         ("It targets a 32 GB GPU.", [32]),
+        ("GPU memory footprint ≈ 9 GB", [9]),
+        # What those may do who have more than is needed.
+        ("If you have a GPU with 80GB memory, you can use a larger batch.", []),
+        ("It needs 12 GB of VRAM. If you have 48 GB of VRAM, increase the batch size.", [12]),
+        ("Users with 80GB cards can disable gradient checkpointing.", []),
+        ("Training fits on a 24GB card, and with more memory you can increase the batch.", [24]),
         ("The parameters are tuned for a GPU with 24GB.", [24]),
         ("- small: ~24GB for training, comfortable on one node", [24]),
         ("## VRAM:- 16GB", [16]),
@@ -336,3 +352,25 @@ def test_further_wordings_of_amounts(line: str, expected: list[float]) -> None:
 def test_labels_of_lists_and_tables(checkout: Build, text: str, expected: str) -> None:
     found = documented.detect(checkout({"README.md": f"# Net\n{text}"}), None)
     assert [f.field for f in found if f.field.endswith("memory_gb")] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("line", "card"),
+    [
+        ("The model was trained on a Titan X.", "TITAN-X"),
+        ("We use one TITAN RTX.", "TITAN-RTX"),
+        ("Trained on a single Titan Xp", "TITAN-Xp"),
+    ],
+)
+def test_a_titan_has_no_number_in_its_name(line: str, card: str) -> None:
+    found = statements_of(line, "", Evidence("README.md", 1))
+    assert card in [f.value for f in found if f.field.endswith("card") and f.confidence >= Confidence.MEDIUM]
+
+
+def test_an_amount_counts_beside_a_card_that_only_has_as_much(checkout: Build) -> None:
+    readme = "# Net\n## Training\n```\npython train.py\n```\nA GPU with 48GB memory (A6000, L40) is enough.\n"
+    program = (
+        "import torch\nfor x in d:\n    net(x).cuda().backward()\n    opt.step()\nif __name__ == '__main__': pass\n"
+    )
+    found = analyze(checkout({"README.md": readme, "train.py": program, "requirements.txt": "torch\n"}))
+    assert found.proposed.hardware.vram_required_gb == 48
