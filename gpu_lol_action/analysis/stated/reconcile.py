@@ -173,7 +173,7 @@ def is_amount(finding: Finding) -> bool:
 def _is_of_card(amount: Statement, stated: Sequence[Statement]) -> bool:
     """Whether an amount is that of a card which is named in the same place: "A100 GPUs with 80 GB"."""
     cards = (s for s in stated if s.is_card and s.finding.evidence == amount.finding.evidence)
-    return any(_has_amount(card, amount) and card.weight >= WEIGHT_OF_CARD for card in cards)
+    return any(_has_amount(card, amount) for card in cards)
 
 
 def _has_amount(card: Statement, amount: Statement) -> bool:
@@ -230,8 +230,9 @@ def headline(stated: Iterable[Statement]) -> Statement | None:
     """Return the statement to go by where nothing was computed: what is demanded, then asked for, then the card used most."""
     said = [s for s in stated if s.memory_gib <= LARGEST_CARD_GIB or _is_had(s)]
     said = _pointing([s for s in said if s.rank < 2] or said)
-    # "8x A100 80GB" says which card was used, and no more is demanded by its size than by its name.
-    said = [s for s in said if s.is_card or s.finding.confidence is Confidence.HIGH or not _is_of_card(s, said)]
+    # "8x A100 80GB" says which card was used, and no more is demanded by its size than by its name; a card that is only named beside an amount is an example.
+    cards = [s for s in said if s.is_card and s.weight >= WEIGHT_OF_CARD]
+    said = [s for s in said if s.is_card or s.finding.confidence is Confidence.HIGH or not _is_of_card(s, cards)]
     rows = [s for s in said if s.place == IN_ROW and not s.is_card]
     middle = _middle_of_table(rows or [s for s in said if not s.is_card])
     if middle is not None and not any(s.finding.confidence is Confidence.HIGH for s in said if not s.is_card):
