@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from gpu_lol_action.domain.checkup import Account, CallerFacts, CheckupFacts, Diagnosis, Health, RefPlace
 from gpu_lol_action.domain.durations import format_duration
-from gpu_lol_action.domain.installation import SECRETS
+from gpu_lol_action.domain.installation import MODEL_KEY, SECRETS
 from gpu_lol_action.domain.permissions import BOT, LEVELS, PROPOSE, PROPOSE_BY_MODEL, TokenPermission, block
 from gpu_lol_action.domain.policy import MAX_SWEEP_AGE, POLICY_PATH
 from gpu_lol_action.intake.callers import find_callers
@@ -135,6 +135,9 @@ def _secrets(facts: CheckupFacts) -> Iterator[Diagnosis]:
     for name in sorted(passed):
         if name in facts.secret_names:
             yield Diagnosis("secrets", Health.GOOD, f"{name} is set.")
+        elif name == MODEL_KEY:
+            sentence = f"{name} is not among the repository's secrets: right for a language model that wants no key."
+            yield Diagnosis("secrets", Health.NOTE, sentence, link)
         else:
             sentence = f"{name} is not among the repository's secrets (an organization's are not seen here)."
             yield Diagnosis("secrets", Health.BAD, sentence, link)

@@ -22,10 +22,12 @@ from gpu_lol_action.adapters.github import Connection, GitHubClient
 from gpu_lol_action.adapters.github_probe import GitHubProbe
 from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_refs import GitRefStore
-from gpu_lol_action.domain.checkup import Account, Diagnosis, Health
+from gpu_lol_action.domain.checkup import Account, CheckupFacts, Diagnosis, Health
+from gpu_lol_action.domain.installation import CheckoutFacts
 from gpu_lol_action.domain.permissions import BOT
 from gpu_lol_action.domain.policy import POLICY_PATH
 from gpu_lol_action.handlers.doctor import Instruments, check_up
+from gpu_lol_action.intake.diagnosis import diagnose
 from gpu_lol_action.rehearsal.cloud_account import Account as CloudAccount
 from gpu_lol_action.rehearsal.cloud_server import open_servers
 from gpu_lol_action.rehearsal.github_setting import BOT as BOT_LOGIN
@@ -369,3 +371,35 @@ def test_doctor_loads_no_skypilot(checkout: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "SkyPilot" in done.stdout
+
+
+def test_the_workflow_of_a_language_model_is_known(
+    checkout: Path, place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    swept(place, at=now())
+    model = ["--llm-url", "https://api.example/v1", "--llm-model", "some-model"]
+    assert cli.main(["init", "--private", "--force", "--pin", "0" * 40, *model]) == 0
+    path = checkout / ".github" / "workflows" / "gpu-lol.yml"
+    capsys.readouterr()
+    assert cli.main(["doctor"]) == 0
+    assert f"{path.relative_to(checkout)} calls the action with what it needs" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    text = path.read_text()
+    path.write_text(text.replace("contents: write", "contents: read").replace(f"@{'0' * 40}", "@main"))
+    assert cli.main(["doctor"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "does not keep what the language model answers" in said
+    assert "calls the action at main, a name that can be moved" in said
+    path.write_text(text.replace("pull-requests: write", "pull-requests: read"))
+    assert cli.main(["doctor"]) == 2
+    assert "does not grant pull-requests: write to the action: it fails" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(("names", "health"), [({"LLM_KEY"}, Health.GOOD), (set(), Health.NOTE)])
+def test_a_language_model_may_want_no_key(names: set[str], health: Health) -> None:
+    step = "{uses: gpu-lol/gpu-lol-action@v1, with: {llm-url: 'https://a.example', llm-key: '${{ secrets.LLM_KEY }}'}}"
+    workflows = {"a.yml": f"on: pull_request\njobs: {{a: {{steps: [{step}]}}}}"}
+    repository = CheckoutFacts("acme/lab", workflows=workflows)
+    facts = CheckupFacts(now(), is_job=False, checkout=repository, secret_names=frozenset(names))
+    assert [one.health for one in found(diagnose(facts), "secrets")] == [health]

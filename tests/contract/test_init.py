@@ -177,26 +177,23 @@ def test_file_of_a_person_is_kept_unless_forced(checkout: Path, capsys: pytest.C
     assert "propose.yml" in mine.read_text()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "jobs:\n  a:\n    uses: gpu-lol/gpu-lol-action/.github/workflows/propose.yml@main\n",
+        "on: pull_request\njobs:\n  a:\n    steps:\n      - uses: gpu-lol/gpu-lol-action@main\n",
+    ],
+    ids=["our workflow", "the action as a step"],
+)
 def test_workflow_that_calls_ours_already_is_not_doubled_even_by_force(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
+    checkout: Path, capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
     other = checkout / ".github" / "workflows" / "machines.yaml"
     other.parent.mkdir(parents=True)
-    other.write_text("jobs:\n  a:\n    uses: gpu-lol/gpu-lol-action/.github/workflows/propose.yml@main\n")
+    other.write_text(text)
     assert cli.main(["init", "--private", "--force"]) == 1
     assert not (checkout / PROPOSING).exists()
     assert "machines.yaml does the same already" in capsys.readouterr().out
-
-
-def test_a_workflow_with_the_action_as_a_step_is_not_doubled_either(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    other = checkout / ".github" / "workflows" / "review.yml"
-    other.parent.mkdir(parents=True)
-    other.write_text("on: pull_request\njobs:\n  a:\n    steps:\n      - uses: gpu-lol/gpu-lol-action@main\n")
-    assert cli.main(["init", "--private", "--force"]) == 1
-    assert not (checkout / PROPOSING).exists()
-    assert "review.yml does the same already" in capsys.readouterr().out
 
 
 def test_link_in_the_place_of_a_workflow_leads_nowhere(checkout: Path, tmp_path: Path) -> None:

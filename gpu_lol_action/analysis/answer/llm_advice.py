@@ -7,6 +7,7 @@ import math
 import re
 from typing import Any
 
+from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -20,6 +21,7 @@ MAX_PACKAGES = 60
 MAX_PACKAGE_CHARACTERS = 80
 _THOUGHTS = regex(r"<think>.*?</think>", re.DOTALL)
 _FENCE = regex(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
+_NAME = regex(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _QUOTES = str.maketrans({"`": "'", "“": "'", "”": "'"})
 
 
@@ -28,7 +30,7 @@ class Advice:
     """A language model's answer, understood but not yet believed; None where it leaves a value alone.
 
     ``vram_gb`` is GB of each card as cards are sold, ``gpu_count`` cards of one machine, ``num_nodes`` machines, ``run`` the
-    name of one of the runs that it was told of. ``added`` and ``dropped`` are packages, as it wrote them.
+    name of one of the runs that it was told of. ``added`` and ``dropped`` are normalized names of packages, without versions.
     """
 
     workload: WorkloadType | None
@@ -150,12 +152,20 @@ def _run(value: object) -> str | None:
 
 
 def _packages(value: object, name: str) -> tuple[str, ...]:
-    texts = [] if value is None else value if isinstance(value, list) else [None]
-    if not all(isinstance(text, str) and len(text) <= MAX_PACKAGE_CHARACTERS for text in texts):
+    given = [] if value is None else value if isinstance(value, list) else [value]
+    texts = [text for text in given if isinstance(text, str) and len(text) <= MAX_PACKAGE_CHARACTERS]
+    if len(texts) < len(given) or isinstance(value, str):
         raise _OutOfBoundsError(f"its `{name}` is no list of names")
     if len(texts) > MAX_PACKAGES:
         raise _OutOfBoundsError(f"its `{name}` has more than {MAX_PACKAGES} names")
-    return tuple(dict.fromkeys(texts))
+    return tuple(dict.fromkeys(found for text in texts if (found := _name_of(text))))
+
+
+def _name_of(text: str) -> str:
+    """Return the name of a package, empty for what is none; a version behind it is not taken."""
+    found = _NAME.match(text.strip())
+    rest = text.strip()[found.end() :].lstrip() if found is not None else ""
+    return package_name(found[0]) if found is not None and (not rest or rest[0] in "<>=!~[") else ""
 
 
 def _reason(value: object) -> str:

@@ -22,10 +22,8 @@ from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.runs import primary_run, run_named
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-_NAME = regex(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 NOWHERE = Evidence("")
 NONE = "none of these"
 MAX_SHOWN = 8
@@ -74,8 +72,8 @@ def read_packages(checkout: Checkout, analysis: Analysis, advice: Advice, claim:
     hints: dict[str, Finding] = {}
     unknown: list[str] = []
     offered = {package_name(f.value): f for f in offered_packages(checkout, analysis)} if advice.added else {}
-    for name in map(_name_of, advice.added):
-        if not name or name in proposed:
+    for name in advice.added:
+        if name in proposed:
             continue
         named = offered.get(name)
         requirement = meant(name)
@@ -87,17 +85,10 @@ def read_packages(checkout: Checkout, analysis: Analysis, advice: Advice, claim:
         else:
             unknown.append(name)
     imported = _imported(checkout, run_named(checkout, advice.run or "")) if advice.dropped else frozenset[str]()
-    dropped = [name for name in map(_name_of, advice.dropped) if name in proposed]
+    dropped = [name for name in advice.dropped if name in proposed]
     hints |= {name: Finding(UNNEEDED, name, claim, Confidence.LOW, NOWHERE) for name in dropped if name not in imported}
     kept = tuple(name for name in dropped if name in imported)
     return PackageAdvice(tuple(hints.values()), tuple(unknown), kept)
-
-
-def _name_of(text: str) -> str:
-    """Return the name of a package as an answer says it, empty for none; a version that it wrote behind the name is not taken."""
-    found = _NAME.match(text.strip())
-    rest = text.strip()[found.end() :].lstrip() if found is not None else ""
-    return package_name(found[0]) if found is not None and (not rest or rest[0] in "<>=!~[") else ""
 
 
 def _imported(checkout: Checkout, run: Run | None) -> frozenset[str]:

@@ -20,7 +20,7 @@ _OF_CONFIGS = regex(r"conf|accelerate|deepspeed|recipe|setting|launch|script", r
 _PER_MACHINE = ("ngpus", "num_gpus_per_node", "gpus_per_node", "ngpus_per_node", "num_gpus", "gpus")
 MAX_DOCUMENTS = 10
 _OPEN = regex(
-    r"(?:python3?|torchrun|accelerate\s+launch|deepspeed)[ \t][^\n#]{0,200}?(?:\[[A-Za-z][\w ./-]{1,40}\]|<[A-Za-z][\w ./-]{1,40}>|\bpath/to/\S{1,80})[^\n]{0,200}"
+    r"(?:python3?|torchrun|accelerate\s+launch|deepspeed)[ \t]+(?:-{1,2}[\w.-]{1,40}(?:[= ][^\s<\[-]\S{0,40})?[ \t]+){0,8}(?:\[[A-Za-z][\w ./-]{1,40}\]|<[A-Za-z][\w ./-]{1,40}>|(?:\.?/)?path/to/\S{1,80})[^\n]{0,200}"
 )
 _CARDS = regex(r"--(?:gpus|num[_-]gpus|devices|nproc[_-]per[_-]node|num[_-]processes)[ =](\d{1,2})(?![\d,.])")
 _EVALUATES = regex(

@@ -61,7 +61,7 @@ _NOT_FROM_PIP = regex(
     r"pthreads?-.*|alsa-.*|attr|keyutils|nspr|nss|mysql.*|pulseaudio.*|fftw|metis|suitesparse|imagemagick|aria2|portaudio|hmmer|hhsuite|psipred|csblast|blast|blast-legacy|"
     r"mamba|micromamba|miniconda\d?|anaconda.*|conda-.*|kalign\d?|tmalign|m2w64-.*|msys2-.*|vc|vc14_runtime|vs20\d\d_runtime|ucrt|win_inet_pton|winpty|menuinst|pywin32)"
 )
-# Libraries and programs that 244 environments of public repositories held in builds without Python; some names are strangers' on pip's index.
+# Libraries and programs that 190 environments of public repositories ask conda for; some names may be strangers' on pip's index.
 _PROGRAMS = frozenset({
     "arpack", "atk-1.0", "autodock-vina", "bedtools", "bowtie2", "bwa", "c-blosc2", "cd-hit", "ceres-solver", "chemps2", "crest",
     "cyrus-sasl", "dav1d", "dftd3", "diamond", "dkh", "entrez-direct", "esmf", "fastqc", "fmt", "freexl", "gau2grid", "gcp", "gdk-pixbuf",

@@ -5,6 +5,7 @@ Who reads what the repository is for may see that one of them is needed all the 
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -23,6 +24,7 @@ from gpu_lol_action.analysis.package_lists.project_files import is_development
 from gpu_lol_action.analysis.packages.packages import own_names
 from gpu_lol_action.analysis.programs.import_graph import import_closure
 from gpu_lol_action.analysis.programs.local_names import is_local
+from gpu_lol_action.analysis.python.code import Import
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -36,7 +38,8 @@ MAX_SOURCES = 400
 _PLAIN = regex(r"[A-Za-z0-9][\w.-]{0,80}(?:\[[\w,.-]{1,60}\])?\s*(?:[<>=!~]=?=?\s*[\w.*,<>=!+~ ]{1,60})?")
 
 
-def further_packages(checkout: Checkout, run: Run | None, requirements: Sequence[str]) -> tuple[Finding, ...]:
+@functools.lru_cache(maxsize=4)  # the question shows them, and the answer is held against them
+def further_packages(checkout: Checkout, run: Run | None, requirements: tuple[str, ...]) -> tuple[Finding, ...]:
     """Return what else the files name, likeliest first, as the requirements that they would be; ``requirements`` is what is proposed."""
     known = {package_name(each) for each in requirements}
     left_out = known | own_names(checkout) | TOOLS
@@ -79,15 +82,14 @@ def _imported(
         for item in source.code.imports if source.code is not None else ():
             package = None if item.module.startswith(".") else package_of(item.module)
             if package is not None and not is_local(checkout, source, item.module):
-                when = (
-                    ", in a function"
-                    if item.is_lazy
-                    else ", or passed over where it is missing"
-                    if item.is_optional
-                    else ""
-                )
-                why = f"`{item.module.split('.')[0]}` is imported here{when}"
+                why = f"`{item.module.split('.')[0]}` is imported here{_when(item)}"
                 yield versions.get(package_name(package), package), why, Evidence(source.path, item.line)
+
+
+def _when(item: Import) -> str:
+    if item.is_lazy:
+        return ", in a function"
+    return ", or passed over where it is missing" if item.is_optional else ""
 
 
 def _told(sources: Sequence[Source]) -> Iterator[tuple[str, str, Evidence]]:

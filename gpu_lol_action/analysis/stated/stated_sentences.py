@@ -64,7 +64,7 @@ _OF_HARDWARE = regex(
 _ILLUSTRATED = regex(r"\b(?:for (?:example|instance)|e\.g\.)(?=[\s,:]).{0,120}\b(?:each|per|every)\b", re.IGNORECASE)
 # "If you have an A100 80GB, you can raise the batch size": an offer to those with more than is needed.
 _WITH_MORE = regex(
-    r"(?:^|[,(:>*-]\s{0,4}|(?<=[.;!])\s{1,2})(?:if\s(?:you|your)|(?:users?|those)\swith|with\s(?:an?|your))\b[^.;]{0,80}"
+    r"(?:^|[,(:>*-]\s{0,4}|(?<=[.;!])\s{1,2})(?:if\s(?:you|your)|(?:users?|those)\swith|with\s(?:an?|your))\b(?![^.;]{0,80}(?:<|\b(?:less|below|under|fewer|only|lower|smaller)\b))[^.;]{0,80}"
     r"\d[^.;]{0,60}\b(?:larger|bigger|higher|increas(?:e|ing)|rais(?:e|ing)|disabl(?:e|ing)|turn(?:ing)?\soff|doubl(?:e|ing))\b",
     re.IGNORECASE,
 )

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gpu_lol_action.analysis.answer.as_json import analysis_json
 from gpu_lol_action.analysis.answer.assemble import UNNEEDED, analyze
@@ -13,6 +15,7 @@ from gpu_lol_action.analysis.answer.llm_advice import Refused, read_advice, writ
 from gpu_lol_action.analysis.answer.llm_guard import apply_advice, claim, hints_of
 from gpu_lol_action.analysis.answer.llm_packages import read_packages
 from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.package_lists.glued_names import is_published
 from gpu_lol_action.domain.analysis import Analysis
 
 Build = Callable[[Mapping[str, str]], Checkout]
@@ -150,3 +153,21 @@ def test_what_is_kept_of_an_answer_says_the_same_of_packages() -> None:
     assert not isinstance(advice, Refused)
     assert (advice.added, advice.dropped) == (("monai", "spconv-cu120"), ("vllm",))
     assert read_advice(write_advice(advice)) == advice
+
+
+NAMES = st.lists(
+    st.text(max_size=30) | st.sampled_from(["vllm", "torch", "stranger-kernels", "monai", "git+https://a/b"]),
+    max_size=6,
+)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(added=NAMES, dropped=NAMES)
+def test_whatever_is_named_only_known_packages_are_installed(
+    checkout: Build, added: list[str], dropped: list[str]
+) -> None:
+    tree = checkout(FILES)
+    before = set(analyze(tree).proposed.dependencies.requirements)
+    found = set(advised(tree, {"add_packages": added, "drop_packages": dropped}).proposed.dependencies.requirements)
+    assert before - found <= {"vllm", "accelerate"}
+    assert all(name == "stranger-kernels==2.1" or is_published(name) for name in found - before)

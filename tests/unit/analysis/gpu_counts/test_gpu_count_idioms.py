@@ -330,7 +330,11 @@ def test_what_a_divided_run_was_tested_on(checkout: Build, said: str, count: str
         ("python [EXP_PATH] --ckpt_path [CKPT_PATH] -e -b 8 --gpus 8", None),  # evaluates
         ("python [EXP_PATH] --gpus 1", None),
         ("python [EXP_PATH] --gpus 0,1", None),
+        ("python -m torch.distributed.launch --nproc_per_node=4 <script.py>", "4"),
         ("python other.py --gpus 8", None),
+        # Another program's, of which only an argument is left open.
+        ("python other.py --config <config> --gpus 8", None),
+        ("python other.py --data path/to/data --gpus 8", None),
     ],
 )
 def test_a_command_that_leaves_its_program_open_counts_where_none_starts_the_run_s_own(

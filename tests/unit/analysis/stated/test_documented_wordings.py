@@ -319,6 +319,7 @@ def test_cards_that_are_only_named_are_not(line: str) -> None:
         # What those may do who have more than is needed.
         ("If you have a GPU with 80GB memory, you can use a larger batch.", []),
         ("It needs 12 GB of VRAM. If you have 48 GB of VRAM, increase the batch size.", [12]),
+        ("If your GPU has less than 16 GB of memory, disable the second network.", [16]),
         ("Users with 80GB cards can disable gradient checkpointing.", []),
         ("Training fits on a 24GB card, and with more memory you can increase the batch.", [24]),
         ("The parameters are tuned for a GPU with 24GB.", [24]),
