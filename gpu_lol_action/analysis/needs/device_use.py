@@ -10,6 +10,7 @@ from dataclasses import field
 from gpu_lol_action.analysis.commands.launch_commands import launch_commands
 from gpu_lol_action.analysis.dependencies.dependency_lists import declared_packages
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
+from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.models.cpu_bound import only_reads, stays_on_cpu
@@ -18,7 +19,7 @@ from gpu_lol_action.analysis.package_lists.package_files import Declared, packag
 from gpu_lol_action.analysis.programs.behavior import Behavior, behavior_of
 from gpu_lol_action.analysis.programs.import_graph import import_closure
 from gpu_lol_action.analysis.runs.small_worlds import lives_in_small_worlds
-from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.patterns import may_match, regex
 from gpu_lol_action.domain.records import record
 
 # A program may ask whether a tensor is on a card without putting any there, and a browser has devices of its own.
@@ -56,6 +57,7 @@ _GIVEN_TO_INTEL = frozenset(
 """What is converted for OpenVINO, or only splits texts for it: OpenVINO itself computes on Intel's processors alone."""
 
 
+@remembered
 def touches_a_device(checkout: Checkout) -> bool:
     """Whether any program may reach a GPU. Bare PyTorch stays on the CPU until it is told; what builds on it is not so shy."""
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
@@ -88,7 +90,9 @@ def touches_a_device(checkout: Checkout) -> bool:
         return _is_built_for_cards(checkout, seen.read)
     if not seen.used or any(command.is_launcher for command in launch_commands(checkout)):
         return True
-    return _is_built_for_cards(checkout, seen.used) or any(_DEVICE.search(source.text) for source in programs)
+    return _is_built_for_cards(checkout, seen.used) or any(
+        may_match(_DEVICE, source.text) and _DEVICE.search(source.text) for source in programs
+    )
 
 
 @record(slots=True)
