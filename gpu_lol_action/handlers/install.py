@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from gpu_lol_action.domain.card_sizes import least_usable_gib
-from gpu_lol_action.domain.environment import SshEndpoint
+from gpu_lol_action.domain.environment import Check, SshEndpoint
 from gpu_lol_action.errors import OperatorError, TransientError, UserError
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.journal import Journal
@@ -55,7 +55,7 @@ def install_and_validate(journal: Journal, plan: UpPlan, access: Access) -> None
     Raises UserError when set-up fails, TransientError when the machine cannot be reached, StoppedError for a tombstone.
     """
     try:
-        site, reading = _bring_up(journal, plan, access)
+        site, reading, notes = _bring_up(journal, plan, access)
     except TransientError as error:
         again = (
             "Give the command again, without `--spot` for one that stays." if journal.record.use_spot else "/gpu-lol up"
@@ -63,10 +63,10 @@ def install_and_validate(journal: Journal, plan: UpPlan, access: Access) -> None
         lost = explain_loss(journal, during="while it was being set up", again=again)
         raise (lost or error) from error
     restored = restore_work(journal.context, site.endpoint, site.code.folder, plan.restore)
-    journal.note(checks=(*reading.checks, *restored), packages=reading.packages)
+    journal.note(checks=(*reading.checks, *notes, *restored), packages=reading.packages)
 
 
-def _bring_up(journal: Journal, plan: UpPlan, access: Access) -> tuple[_Site, ProbeReading]:
+def _bring_up(journal: Journal, plan: UpPlan, access: Access) -> tuple[_Site, ProbeReading, tuple[Check, ...]]:
     with journal.phase("connecting"):
         endpoint = _pin(journal)
     with journal.phase("keys"):
@@ -75,10 +75,10 @@ def _bring_up(journal: Journal, plan: UpPlan, access: Access) -> tuple[_Site, Pr
     with journal.phase("code"):
         code = _ship_code(journal, plan, endpoint)
     with journal.phase("set-up"):
-        _set_up(journal, plan, endpoint)
+        notes = _set_up(journal, plan, endpoint)
     with journal.phase("validation"):
         site = _Site(endpoint, code, access)
-        return site, _validate(journal, plan, site)
+        return site, _validate(journal, plan, site), notes
 
 
 def _pin(journal: Journal) -> SshEndpoint:
@@ -158,7 +158,7 @@ def code_request(context: Context, order: Order, sha: str) -> CodeRequest:
     )
 
 
-def _set_up(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> None:
+def _set_up(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> tuple[Check, ...]:
     nonce = secrets.token_hex(16)
     output = journal.context.shell().run(
         endpoint,
@@ -168,7 +168,7 @@ def _set_up(journal: Journal, plan: UpPlan, endpoint: SshEndpoint) -> None:
     )
     reading = parse_setup_output(output.stdout, nonce, plan.spec.dependencies.setup_commands)
     if reading.failed is None:
-        return
+        return reading.notes
     journal.write(failure=journal.context.redact("\n".join(reading.failed.tail)))
     raise UserError("setup_failed", reading.what, why="Its last lines are below.", fix=reading.fix)
 

@@ -10,13 +10,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gpu_lol_action.domain.environment import PhaseTime
+from gpu_lol_action.domain.environment import Check, PhaseTime
 from gpu_lol_action.domain.redaction import redact
 from gpu_lol_action.domain.request import Deny
 from gpu_lol_action.domain.spec import Dependencies
 from gpu_lol_action.launch.build_order import order_builds
 from gpu_lol_action.launch.remote_scripts import build_script, check_nonce, marked_lines, quote
 from gpu_lol_action.launch.requirements import check_requirement, check_system_package
+from gpu_lol_action.launch.setup_notes import read_notes
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 # Shells and loaders act on these before any program runs: a login could be locked out by them.
@@ -58,12 +59,16 @@ class SetupStep:
 
 @dataclass(frozen=True, slots=True)
 class SetupReading:
-    """How set-up went. ``failed`` is the step that ended it, with ``fix`` for it; None when all is done."""
+    """How set-up went. ``failed`` is the step that ended it, with ``fix`` for it; None when all is done.
+
+    ``notes`` tell of the requirements that were installed in another way than they are asked for.
+    """
 
     steps: tuple[SetupStep, ...]
     failed: SetupStep | None = None
     fix: str = ""
     what: str = ""
+    notes: tuple[Check, ...] = ()
 
     @property
     def phases(self) -> tuple[PhaseTime, ...]:
@@ -163,6 +168,7 @@ def _build(nonce: str, **values: str) -> str:
     return build_script(
         "machine_python",
         "machine_inventory",
+        "installer",
         "setup",
         values={**dict.fromkeys(names, ""), **values, "nonce": check_nonce(nonce)},
     )
@@ -204,8 +210,9 @@ def parse_setup_output(output: str, nonce: str, commands: Sequence[str] = ()) ->
     if name:
         steps.append(SetupStep(name, 0.0, None, _clean_tail(tail)))
     failed = next((step for step in steps if step.exit_code != 0), None)
-    if failed is None and "done" in marked_lines(output, "setup", nonce):
-        return SetupReading(tuple(steps))
+    marked = marked_lines(output, "setup", nonce)
+    if failed is None and "done" in marked:
+        return SetupReading(tuple(steps), notes=read_notes(marked))
     if failed is None:
         failed = SetupStep("setup", 0.0, None, _clean_tail(tail))
     return SetupReading(tuple(steps), failed, _fix(failed), _what(failed, commands))
@@ -231,6 +238,7 @@ def _what(step: SetupStep, commands: Sequence[str]) -> str:
 
 
 _FIXES = (
+    (r"\(from versions: none\)|not found in the package registry", "The index has nothing of that name for this image's Python: correct the name, or install it from its repository (`name @ git+https://...`)."),
     (r"No matching distribution found|Could not find a version|no version of", "That version exists for no Python of this image; ask for another version, or another image."),
     (r"No space left on device", "Ask for more disk: `hardware.disk_gb` in `.gpu-lol.yaml`."),
     (r"Unable to locate package", "apt does not know that name in this image; correct `dependencies.system_packages`."),

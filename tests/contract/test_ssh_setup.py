@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import tarfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -20,40 +17,9 @@ from gpu_lol_action.launch.setup import (
     parse_setup_progress,
 )
 from tests.fixtures.machines.machine import Machine, lay_over, running_machine
-from tests.support.packages import lay_uv, make_wheel, served
+from tests.support.packages import lay_uv, make_source, make_wheel, served
 
 NONCE = "0123456789abcdef"
-
-
-# A build that imports what the environment has, as those of PyTorch's extensions do; it needs no tool but Python.
-BACKEND = """
-import zipfile
-import tinypack
-
-def build_wheel(folder, config_settings=None, metadata_directory=None):
-    name, info = "flash_attn-1.0-py3-none-any.whl", "flash_attn-1.0.dist-info"
-    with zipfile.ZipFile(f"{folder}/{name}", "w") as wheel:
-        wheel.writestr("flash_attn.py", f"built_with = {tinypack.__version__!r}")
-        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: flash-attn\\nVersion: 1.0\\nRequires-Dist: otherpack\\n")
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
-        wheel.writestr(f"{info}/RECORD", "")
-    return name
-"""
-
-
-def make_source(folder: Path) -> None:
-    """Make an archive of the source of a package that is built with what is installed."""
-    files = {
-        "PKG-INFO": "Metadata-Version: 2.1\nName: flash-attn\nVersion: 1.0\n",
-        "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
-        "backend.py": BACKEND,
-    }
-    folder.mkdir(parents=True)
-    with tarfile.open(folder / "flash_attn-1.0.tar.gz", "w:gz") as archive:
-        for name, text in files.items():
-            entry = tarfile.TarInfo(f"flash_attn-1.0/{name}")
-            entry.size = len(text.encode())
-            archive.addfile(entry, io.BytesIO(text.encode()))
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +28,13 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     make_wheel(folder / "tinypack", "tinypack", "1.0")
     for version in ("3.1", "2.0"):
         make_wheel(folder / "otherpack", "otherpack", version)
-    make_source(folder / "flash-attn")
+    make_source(
+        folder / "flash-attn",
+        "flash_attn",
+        first="import tinypack",
+        value="tinypack.__version__",
+        requires=["otherpack"],
+    )
     with served(folder) as address:
         yield address
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154,SC1091,SC2088,SC2016  # values stand in front of this script; ~ in messages is for people
-# Runs on the machine, after machine_python.sh and machine_inventory.sh. In: nonce, folder, environment_file (a shell file), system_packages,
+# Runs on the machine, after machine_python.sh, machine_inventory.sh and installer.sh. In: nonce, folder, environment_file (a shell file), system_packages,
 # requirements, last_requirements (built without isolation, after the others), constraints (for those), asset_links ("FROM<tab>TO"), setup_commands (base64, one command per line), mode (setup or repair).
 # Each step says when it begins and how it ended; all output goes to ~/.gpu-lol/setup.log as well. What was installed before
 # and after it stays in ~/.gpu-lol/inventory.*, for a snapshot of what came later.
@@ -59,9 +59,9 @@ install_requirements() {
   cd "$state" || return 1
   [ ! -f env ] || . ./env
   printf '%s\n' "$requirements" > requirements.txt
-  [ -z "$requirements" ] || install_with_pip -r requirements.txt || return
-  [ -n "$last_requirements" ] || return 0
   printf '%s\n' "$last_requirements" > last_requirements.txt
+  [ -z "$requirements" ] || gpu_lol_install requirements.txt || return
+  [ -n "$last_requirements" ] || return 0
   printf '%s\n' "$constraints" > constraints.txt
   # Their builds import what is installed (torch), which an isolated build does not see. What isolation would have brought is
   # installed where it is missing; where that fails, a wheel may still do, and the build says what it lacks.
@@ -69,19 +69,8 @@ install_requirements() {
   missing=$("$python" -c 'import importlib.util as u
 print(*(n for n in ("setuptools", "wheel", "packaging", "ninja", "psutil") if u.find_spec(n) is None))')
   # shellcheck disable=SC2086 # names of ours: one word each
-  [ -z "$missing" ] || install_with_pip $missing || echo "tools to build with could not be installed: $missing"
-  install_with_pip --no-build-isolation -c constraints.txt -r last_requirements.txt
-}
-
-# pip first: it reads the pip.conf of the image or platform, which uv does not.
-install_with_pip() {
-  if "$python" -m pip --version > /dev/null 2>&1 || { ! command -v uv > /dev/null && "$python" -m ensurepip --upgrade; }; then
-    "$python" -m pip install "$@"
-  elif command -v uv > /dev/null; then
-    uv pip install --python "$python" "$@"
-  else
-    echo "$python has no pip, and the image has no uv"; return 1
-  fi
+  [ -z "$missing" ] || gpu_lol_installer $missing || echo "tools to build with could not be installed: $missing"
+  gpu_lol_install last_requirements.txt --no-build-isolation -c constraints.txt
 }
 
 link_assets() {
@@ -104,7 +93,11 @@ link_assets() {
 run_command() {
   cd "$HOME/$folder" || return 1
   . "$state/env"
-  bash -c "$1"
+  case $1 in
+    *[\;\&\|$'\n']*) bash -c "$1" ;;
+    'pip install '* | 'python -m pip install '* | 'python3 -m pip install '* | 'uv pip install '*) gpu_lol_overcome bash -c "$1" ;;
+    *) bash -c "$1" ;;
+  esac
 }
 
 # A snapshot that lacks this says so: no set-up fails for want of it.

@@ -632,6 +632,17 @@ def test_set_up_that_fails_ends_the_machine_and_shows_its_last_lines(bench: Benc
     assert bench.cloud.running == {}
 
 
+def test_the_ready_comment_says_what_was_installed_in_another_way(bench: Bench, machine: GoodMachine) -> None:
+    machine.instead["setup"] = lambda nonce: (
+        f"::gpu-lol-setup {nonce} start requirements\n::gpu-lol-setup {nonce} note aside fsspec\n"
+        f"::gpu-lol-setup {nonce} end requirements 0 9\n::gpu-lol-setup {nonce} done\n"
+    )
+    handle_up(bench.context, bench.order())
+    assert bench.record.state is State.READY
+    assert bench.record.checks[-1].name == "set-up"
+    assert "The other requirements contradict `fsspec`: it was installed last, as asked for." in bench.texts[-1]
+
+
 def test_secrets_that_set_up_prints_reach_no_comment(bench: Bench, machine: GoodMachine) -> None:
     token = "hf_" + "Ab1" * 12
     machine.instead["setup"] = lambda nonce: (

@@ -169,6 +169,11 @@ def test_parse_setup_output_gives_times_of_all_steps() -> None:
         ("OSError: [Errno 28] No space left on device", "disk_gb"),
         ("error: CUDA_HOME environment variable is not set", "devel"),
         ("bash: line 1: cmake: command not found", "not in the image"),
+        (
+            "ERROR: Could not find a version that satisfies the requirement g2pen==2.1.0 (from versions: none)",
+            "correct the name",
+        ),
+        ("ERROR: No matching distribution found for scipy==1.14.2", "another version"),
         ("something else", "dependencies"),
     ],
 )
