@@ -31,7 +31,7 @@ _PIP_NAMES = {
     "pytorch-mutex": "", "cudnn": "", "python-graphviz": "graphviz", "importlib_metadata": "importlib-metadata",
     "typing_extensions": "typing-extensions", "prompt_toolkit": "prompt-toolkit", "backports": "", "brotlipy": "",
     "conda": "", "conda-package-handling": "", "dataclasses": "", "nomkl": "", "cython": "cython", "lame": "",
-    "biopython": "biopython", "openbabel": "openbabel-wheel", "rdkit": "rdkit", "hdf5": "", "ninja-base": "ninja", "av": "av", "gym-box2d": "gym",
+    "biopython": "biopython", "openbabel": "openbabel-wheel", "igl": "libigl", "openslide": "", "rdkit": "rdkit", "hdf5": "", "ninja-base": "ninja", "av": "av", "gym-box2d": "gym",
     "opencv3": "opencv-python-headless", "astropy-base": "astropy", "python-kaleido": "kaleido", "python-build": "build",
     "ibis-duckdb": "ibis-framework[duckdb]", "sktime-all-extras": "sktime[all_extras]", "pandera-pandas": "pandera", "pytorch-nightly": "torch",
     "tensorflow-mkl": "tensorflow", "nb_conda_kernels": "", "nb_conda": "", "colmap": "", "kaldi": "", "openfst": "",
@@ -43,9 +43,9 @@ _PIP_NAMES = {
     "bleach-with-css": "bleach[css]", "jsonschema-with-format-nongpl": "jsonschema[format-nongpl]",
 }  # fmt: skip
 # Tools whose releases pip numbers otherwise, and of which any will do.
-_ANY_VERSION = frozenset({"ninja", "build"})
+_ANY_VERSION = frozenset({"ninja", "build", "libigl"})
 # pip's builds of these carry one number more: conda's 4.6.0 is 4.6.0.66 there.
-_BUILD_NUMBERED = frozenset({"opencv-python-headless"})
+_BUILD_NUMBERED = frozenset({"opencv-python-headless", "openbabel-wheel"})
 # Of conda's own world: libraries and tools that pip does not have, or that the image holds.
 _NOT_FROM_PIP = regex(
     r"(?:pip|python|python_abi|setuptools|wheel|cudatoolkit.*|cudnn.*|cuda.*|pytorch-cuda|mkl|mkl[-_]service|mkl[-_](?:fft|random)|nccl|"
@@ -69,7 +69,7 @@ _PROGRAMS = frozenset({
     "kealib", "level-zero", "lzo", "mafft", "magma", "mctc-lib", "mpg123", "ncbi-vdb", "netcdf-fortran", "nlohmann_json", "nsight-compute",
     "ocl-icd", "ocl-icd-system", "oniguruma", "opencl-headers", "openldap", "p11-kit", "poppler", "poppler-data", "pugixml", "qhull",
     "reproc", "rhash", "ripgrep", "rpsbproc", "samtools", "sdl2", "sdl3", "seqkit", "simint", "sleef", "tiledb", "trimmomatic",
-    "trnascan-se", "ucx", "utf8proc", "wayland", "wayland-protocols", "xcb-util", "xerces-c", "xkeyboard-config", "zlib-ng",
+    "trnascan-se", "ucsc-bedgraphtobigwig", "ucx", "utf8proc", "wayland", "wayland-protocols", "xcb-util", "xerces-c", "xkeyboard-config", "zlib-ng",
 })  # fmt: skip
 _OF_PROGRAMS = ("font-ttf-", "fonts-conda-", "xcb-util-")
 
@@ -140,8 +140,13 @@ def as_versions(declared: Sequence[Declared]) -> list[Declared]:
 
 
 def conda_parts(text: str) -> tuple[str, str]:
-    """Return name and version of a conda specification: ``conda-forge::numpy=1.19.2=py38h_0`` gives numpy and 1.19.2."""
+    """Return name and version of a conda specification: ``conda-forge::numpy=1.19.2=py38h_0`` gives numpy and 1.19.2.
+
+    The address of an archive gives neither: it is a package in conda's own form, which pip does not take.
+    """
     bare = regex(r"\[.*\]$").sub("", _bare(text))
+    if "://" in bare:
+        return "", ""
     found = regex(r"([A-Za-z0-9_][\w.-]*)\s*([<>=!~]{0,2})\s*([\w.*]*)").match(bare)
     if found is None:
         return "", ""
@@ -150,7 +155,7 @@ def conda_parts(text: str) -> tuple[str, str]:
 
 def _bare(text: str) -> str:
     """Return a specification without quotes and without its channel."""
-    return regex(r"^[\w./-]+::").sub("", text.strip().strip("\"'"))
+    return regex(r"^[\w.:/-]+::").sub("", text.strip().strip("\"'"))
 
 
 def _is_without_python(specification: str) -> bool:

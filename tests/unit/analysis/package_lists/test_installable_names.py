@@ -27,6 +27,11 @@ SUM = "import numpy\nif __name__ == '__main__': print(numpy.ones(3))\n"
         ("python-dotenv", "python-dotenv"), ("conda-lock", "conda-lock"), ("anaconda", "anaconda"), ("clip==1.0", "git+https://github.com/openai/CLIP.git"), ("pygobject-stubs", "pygobject-stubs"), ("pprintpp", "pprintpp"), ("git+https://github.com/x/y", "git+https://github.com/x/y"),
         ("tb-nightly==1.15.0a20190708", "tensorboard==1.15.0"), ("tf_nightly_gpu==2.1.0.dev20191003", "tensorflow==2.1.0"), ("tfp-nightly==0.8.0.dev20190702", "tensorflow-probability==0.8.0"),
         ("transformers==4.57.0.dev0", "transformers>=4.57.0.dev0,<=4.57.0"), ("numpy>=2.0.dev0", "numpy>=2.0.dev0"),
+        ("transformers==4.17.0.dev", "transformers>=4.17.0.dev0,<=4.17.0"), ("pyav==14.0.1", "av==14.0.1"), ("flashinfer", "flashinfer-python"),
+        ("ai2thor==0", "ai2thor"), ("paddlepaddle-gpu==0.0.0.post116", "paddlepaddle-gpu"), ("numpy==0.10", "numpy==0.10"), ("mamba==0.0.3", "mamba==0.0.3"),
+        ("torchvision==0.15.0", "torchvision==0.15.1"), ("torch == 1.8.2", "torch==1.8.1"), ("torchvision==0.15.2", "torchvision==0.15.2"),
+        ("en-core-web-sm==2.1.0", "en_core_web_sm @ https://github.com/explosion/spacy-models/releases/download/en_core_web_sm-2.1.0/en_core_web_sm-2.1.0.tar.gz"),
+        ("en_core_web_trf==3.7.1", "en_core_web_trf @ https://github.com/explosion/spacy-models/releases/download/en_core_web_trf-3.7.1/en_core_web_trf-3.7.1-py3-none-any.whl"),
         ("tf-nightly", "tf-nightly"), ("tf-nightly==2.21.0.dev20251003", "tf-nightly==2.21.0.dev20251003"),
     ],
 )  # fmt: skip
@@ -38,7 +43,8 @@ def test_a_name_becomes_what_its_author_meant(listed: str, installed: str) -> No
     "listed",
     ["python==3.6.12", "python>=3.8", "pytorch-cuda==11.8", "cudatoolkit==11.3", "pprint", "uuid==1.30", "asyncio", "isaacgym",
      "nb_conda_kernels", "magma-cuda90", "python-apt==1.6.5", "unattended-upgrades==0.1", "conda==4.9.2", "conda-build==3.21.4",
-     "conda-package-handling", "anaconda-client==1.7.2", "clyent==1.2.2", "dbus-python==1.2.18", "lazr.uri==1.0.6", "PyGObject==3.42.1"],
+     "conda-package-handling", "anaconda-client==1.7.2", "clyent==1.2.2", "dbus-python==1.2.18", "lazr.uri==1.0.6", "PyGObject==3.42.1",
+     "pkg_resources==0.0.0", "graph-tool==2.45", "ros-humble-desktop", "rosbag", "en_core_web_sm"],
 )  # fmt: skip
 def test_what_no_index_has_and_what_python_holds_is_not_installed(listed: str) -> None:
     assert meant(listed) is None
@@ -53,7 +59,7 @@ def test_one_line_that_cannot_be_installed_does_not_stop_the_others(checkout: Bu
 @pytest.mark.parametrize(
     ("text", "requirement"),
     [("opencv=4.6.0", "opencv-python-headless==4.6.0.*"), ("opencv==4.5.1", "opencv-python-headless==4.5.1"), ("opencv3=3.1.0", "opencv-python-headless==3.1.0.*"),
-     ("numpy=1.23.3", "numpy==1.23.3"), ("nb_conda_kernels=2.3", None), ("python-build>=1.2", "build"), ("ibis-duckdb>=11", "ibis-framework[duckdb]>=11")],
+     ("numpy=1.23.3", "numpy==1.23.3"), ("nb_conda_kernels=2.3", None), ("igl=2.2.1", "libigl"), ("https://anaconda.org/x/einops/0.7.5/download/linux-64/einops-0.7.5-py39.tar.bz2", None), ("https://conda.anaconda.org/x::einops=0.7", "einops==0.7.*"), ("openslide", None), ("openbabel=3.1.1", "openbabel-wheel==3.1.1.*"), ("python-build>=1.2", "build"), ("ibis-duckdb>=11", "ibis-framework[duckdb]>=11")],
 )  # fmt: skip
 def test_condas_versions_in_the_numbers_of_pip(text: str, requirement: str | None) -> None:
     assert conda_requirement(text) == requirement
