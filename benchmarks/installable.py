@@ -4,7 +4,7 @@
 
 ROOT holds one checkout a folder. The requirements that each proposal would install first are resolved by uv for the Python of the
 proposed image, on 64-bit Linux; nothing is installed. Builds that only tell their metadata are run, by uv, so give it a machine
-that may be lost. What lies in repositories (``git+https``) or is built last, in sight of PyTorch, is left out.
+that may be lost. What lies in repositories (``git+https``) or is built last, in sight of PyTorch, is left out, and pages of wheels beside the index (JAX's) are not asked.
 
 A failure is one of the proposal, of the list that it read, or of what indexes have become since: set-up overcomes some
 (``launch/remote/installer.sh``), which this does not try.
