@@ -59,7 +59,7 @@ def test_one_line_that_cannot_be_installed_does_not_stop_the_others(checkout: Bu
 @pytest.mark.parametrize(
     ("text", "requirement"),
     [("opencv=4.6.0", "opencv-python-headless==4.6.0.*"), ("opencv==4.5.1", "opencv-python-headless==4.5.1"), ("opencv3=3.1.0", "opencv-python-headless==3.1.0.*"),
-     ("numpy=1.23.3", "numpy==1.23.3"), ("nb_conda_kernels=2.3", None), ("igl=2.2.1", "libigl"), ("https://anaconda.org/x/einops/0.7.5/download/linux-64/einops-0.7.5-py39.tar.bz2", None), ("https://conda.anaconda.org/x::einops=0.7", "einops==0.7.*"), ("openslide", None), ("openbabel=3.1.1", "openbabel-wheel==3.1.1.*"), ("python-build>=1.2", "build"), ("ibis-duckdb>=11", "ibis-framework[duckdb]>=11")],
+     ("numpy=1.23.3", "numpy==1.23.3"), ("nb_conda_kernels=2.3", None), ("igl=2.2.1", "libigl"), ("https://conda.example/x/einops/0.7.5/download/linux-64/einops-0.7.5-py39.tar.bz2", None), ("https://conda.example/x::einops=0.7", "einops==0.7.*"), ("openslide", None), ("openbabel=3.1.1", "openbabel-wheel==3.1.1.*"), ("python-build>=1.2", "build"), ("ibis-duckdb>=11", "ibis-framework[duckdb]>=11")],
 )  # fmt: skip
 def test_condas_versions_in_the_numbers_of_pip(text: str, requirement: str | None) -> None:
     assert conda_requirement(text) == requirement
