@@ -4,7 +4,8 @@
 
 ROOT holds one checkout a folder. The requirements that each proposal would install first are resolved by uv for the Python of the
 proposed image, on 64-bit Linux; nothing is installed. Builds that only tell their metadata are run, by uv, so give it a machine
-that may be lost. What lies in repositories (``git+https``) or is built last, in sight of PyTorch, is left out, and pages of wheels beside the index (JAX's) are not asked.
+that may be lost. What lies in repositories (``git+https``) or is built last, in sight of PyTorch, is left out, and pages of
+wheels beside the index (JAX's) are not asked.
 
 A failure is one of the proposal, of the list that it read, or of what indexes have become since: set-up overcomes some
 (``launch/remote/installer.sh``), which this does not try.
@@ -25,6 +26,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from repositories import analyze
+
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -41,16 +44,6 @@ KINDS = (
     ("the versions contradict each other, or the Python", r"No solution found"),
 )
 LAST_OF_A_PYTHON = {"3.6": "3.6.15", "3.7": "3.7.17", "3.8": "3.8.20"}
-
-
-def proposed(folder: Path) -> dict[str, Any] | None:
-    """Return what `gpu-lol analyze` says of a folder; None where it failed."""
-    code = "import sys; from gpu_lol_action.cli import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, "analyze", str(folder), "--format", "json"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
-    return json.loads(done.stdout) if done.returncode == 0 else None
 
 
 def resolve(requirements: Sequence[str], python: str, seconds: float) -> str:
@@ -73,7 +66,7 @@ def kind_of(answer: str) -> str:
 
 def judge(folder: Path, seconds: float) -> dict[str, Any]:
     """Return a folder's requirements and what stands against them."""
-    found = proposed(folder)
+    found = analyze(folder)
     if found is None:
         return {"folder": folder.name, "against": "not analyzed", "kind": "not analyzed"}
     environment = found["spec"]["environment"]

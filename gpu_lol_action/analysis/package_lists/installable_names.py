@@ -26,9 +26,9 @@ _OF_A_NIGHT = regex(
 # What a checkout calls itself before its release: as a rule no index has it, but the release.
 _OF_DEVELOPMENT = regex(r"==\s*(\d{1,4}(?:\.\d{1,4}){1,3})\.?dev0?$")
 # Numbers that its authors' build had and no release has: `ai2thor==0+8524ead`, `paddlepaddle-gpu==0.0.0.post116`.
-_OF_NO_RELEASE = regex(r"==\s*0(?:\.0){0,2}(?:\.post\d{1,6})?(?=$|\+)(?:\+[\w.]{1,60})?$")
-# Its index has another release of these, or asks for a build that it does not have (torchvision 0.15.0 for `torch==2.0.0+cu117`);
-# PyTorch 1.8.2 and what goes with it were never on the index but on PyTorch's own page of long-term support.
+_OF_NO_RELEASE = regex(r"==\s*0(?:\.0){0,2}(?:\.post\d{1,6})?(?:\+[\w.]{1,60})?$")
+# torchvision 0.15.0 asks for `torch==2.0.0+cu117`, a build that the index does not have; PyTorch 1.8.2 and what goes with it were
+# only ever on PyTorch's own page of long-term support. The release beside each is on the index.
 _MENDED = {
     "torchvision==0.15.0": "torchvision==0.15.1", "torch==1.8.2": "torch==1.8.1", "torchvision==0.9.2": "torchvision==0.9.1",
     "torchaudio==0.8.2": "torchaudio==0.8.1", "torchtext==0.9.2": "torchtext==0.9.1",

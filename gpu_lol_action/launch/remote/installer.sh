@@ -7,24 +7,27 @@
 #  - versions contradict what their packages say of each other: pip before 20.3 only warned of that.
 # Each is met by variables that both installers read, so the command stays as it is. What was done is said, for the ready comment.
 
-gpu_lol_pip() {
+gpu_lol_pip() (
+  cd "$state" || exit
   if [ -n "${older_pip:-}" ]; then "$python" "$older_pip" "$@"; else "$python" -m pip "$@"; fi
-}
+)
 
-# pip first: it reads the pip.conf of the image or platform, which uv does not.
-gpu_lol_installer() {
+# pip first: it reads the pip.conf of the image or platform, which uv does not. From our own folder: a pip.py or uv.toml in the code
+# must not take part.
+gpu_lol_installer() (
+  cd "$state" || exit
   if "$python" -m pip --version > /dev/null 2>&1 || { ! command -v uv > /dev/null && "$python" -m ensurepip --upgrade; }; then
     gpu_lol_pip install "$@"
   elif command -v uv > /dev/null; then
     uv pip install --python "$python" "$@"
   else
-    echo "$python has no pip, and the image has no uv"; return 1
+    echo "$python has no pip, and the image has no uv"; exit 1
   fi
-}
+)
 
 # gpu_lol_install FILE [OPTION...]: the requirements of a file.
 gpu_lol_install() {
-  local list=$1
+  local list=$1 options=("${@:2}")
   shift
   gpu_lol_overcome gpu_lol_installer "$@" -r "$list"
 }
@@ -40,20 +43,20 @@ gpu_lol_overcome() {
     gpu_lol_older_pip || gpu_lol_older_tools || gpu_lol_open_builds || gpu_lol_set_aside || gpu_lol_as_asked || return "$code"
   done
   for line in ${aside[@]+"${aside[@]}"}; do
-    gpu_lol_installer "$line" || return
+    gpu_lol_installer ${options[@]+"${options[@]}"} "$line" || return
   done
 }
 
 # In a folder of its own: the environment keeps its pip.
 gpu_lol_older_pip() {
   [ -z "$older_pip" ] && grep -q 'Please use pip<24\.1' "$said" || return 1
-  "$python" -m pip install --quiet --target "$state/older_pip" 'pip<24.1' || return 1
+  gpu_lol_pip install --quiet --target "$state/older_pip" 'pip<24.1' || return 1
   older_pip=$state/older_pip/pip
   say 'note older pip<24.1'
   echo 'A package can only be read by an older pip: once more with pip<24.1.'
 }
 
-# Only what the failed build lacked is held back, and only for builds.
+# Only what the failed build lacked is held back: for builds, and by pip before 25.3 in the environment as well.
 gpu_lol_older_tools() {
   local pattern limit file=$state/build_constraints.txt
   while IFS=$'\t' read -r pattern limit; do
@@ -63,7 +66,7 @@ gpu_lol_older_tools() {
     # shellcheck disable=SC2086 # limits of ours: one word each
     printf '%s\n' $limits > "$file"
     export PIP_BUILD_CONSTRAINT=$file UV_BUILD_CONSTRAINT=$file
-    # pip before 25.3 does not know that variable; there the other one reaches builds as well.
+    # That pip does not know the variable for builds; the one for all reaches them too.
     if ! gpu_lol_pip install --help 2> /dev/null | grep -q -- --build-constraint; then
       case " ${PIP_CONSTRAINT:-} " in *" $file "*) ;; *) export PIP_CONSTRAINT="${PIP_CONSTRAINT:+$PIP_CONSTRAINT }$file" ;; esac
     fi
