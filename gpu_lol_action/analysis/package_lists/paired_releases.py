@@ -15,14 +15,16 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 _PIN = regex(r"[\w.-]{1,60}(?:\[[\w,.-]{1,60}\])?\s{0,3}(?:===?|~=|<=)\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.*]{0,20}")
+_BELOW = regex(r"[^;@<]{1,120}<\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.]{0,20}(?:,[^;@<]{0,60})?")
 _OPEN = regex(r"[\w.-]{1,60}(?:\[[\w,.-]{1,60}\])?\s{0,3}(?:>=?\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.]{0,20})?")
-# What is pinned, from which release on and below which; what it needs, and the first release of that with which it fails.
+# What is pinned or bounded, from which release on and below which; what it needs, and the first release of that with which it fails.
 _PAIRS: tuple[tuple[str, tuple[int, int], tuple[int, int], str, tuple[int, int]], ...] = (
     # Built for NumPy 1, and what is installed beside it (OpenCV) asks for 2.
     ("torch", (1, 10), (2, 3), "numpy", (2, 0)),
     ("diffusers", (0, 0), (0, 29), "huggingface-hub", (0, 26)),
     ("sentence-transformers", (0, 0), (2, 3), "huggingface-hub", (0, 26)),
     ("gradio", (3, 0), (5, 0), "huggingface-hub", (1, 0)),
+    ("transformers", (4, 0), (5, 0), "huggingface-hub", (1, 0)),
     ("flask", (2, 0), (2, 3), "werkzeug", (3, 0)),
     ("flask", (0, 0), (2, 0), "werkzeug", (2, 1)),
     ("flask", (0, 0), (2, 0), "jinja2", (3, 1)),
@@ -31,6 +33,8 @@ _PAIRS: tuple[tuple[str, tuple[int, int], tuple[int, int], str, tuple[int, int]]
     ("openai", (1, 0), (1, 55), "httpx", (0, 28)),
     ("pytorch-lightning", (1, 0), (1, 6), "torchmetrics", (0, 8)),
 )
+# It does say so, but only from 4.13 on: bounded, and beside a library that takes 1, a resolver goes back to 4.12. A pin tells enough.
+_ONLY_BOUNDED = frozenset({"transformers"})
 # Their newest asks for NumPy 2.
 _ASK_FOR_NEWEST = frozenset(
     {"opencv-python", "opencv-python-headless", "opencv-contrib-python", "opencv-contrib-python-headless"}
@@ -45,8 +49,7 @@ def with_paired_releases(findings: Sequence[Finding]) -> list[Finding]:
     settled: set[str] = set()
     for name, first, end, other, bound in _PAIRS:
         pin = pins.get(name)
-        version = _version(_PIN.fullmatch(pin.value.partition(";")[0].strip())) if pin is not None else None
-        if pin is None or version is None or not first <= version < end or other in settled:
+        if pin is None or other in settled or not _is_within(name, pin.value.partition(";")[0].strip(), first, end):
             continue
         limit = ".".join(map(str, bound)).removesuffix(".0")
         why = f"`{pin.value}` ({pin.evidence}) does not work with {other} from {limit} on, and does not say so"
@@ -68,6 +71,15 @@ def with_paired_releases(findings: Sequence[Finding]) -> list[Finding]:
             value = f"{named.value}{',' if read[1] else ''}<{limit}"
             found = [replace(each, value=value, why=why) if each is named else each for each in found]
     return found
+
+
+def _is_within(name: str, requirement: str, first: tuple[int, int], end: tuple[int, int]) -> bool:
+    """Whether a requirement asks for one of the releases from ``first`` on and below ``end``, and for no other that pip would take."""
+    pinned = _version(_PIN.fullmatch(requirement)) if name not in _ONLY_BOUNDED else None
+    if pinned is not None:
+        return first <= pinned < end
+    below = _version(_BELOW.fullmatch(requirement))  # of all that are allowed the newest is taken
+    return below is not None and first < below <= end
 
 
 def _version(read: re.Match[str] | None) -> tuple[int, int] | None:

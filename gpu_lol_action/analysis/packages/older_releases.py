@@ -1,6 +1,7 @@
 """Packages that no list bounds, of which the newest release has no longer what the run's programs call: one that still has it is asked for.
 
-Each row is a name that its project took out, with the release that did so. Sources: the projects' own notes on releases.
+Names of modules are in a table (``gone_names``); what only an expression tells stands here, each with the release that took it out.
+Sources: the projects' own notes on releases.
 """
 
 from __future__ import annotations
@@ -9,49 +10,42 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.package_lists.package_files import package_name
+from gpu_lol_action.analysis.packages.gone_names import gone_names, packages_with_gone_names
 from gpu_lol_action.analysis.programs.import_graph import imported_unguarded
 from gpu_lol_action.analysis.programs.loaded_modules import loaded_modules
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.estimation.read_requirements import read_requirement
+
+if TYPE_CHECKING:
+    from packaging.specifiers import Specifier
 
 MAX_MODULES = 60
-_OPEN = regex(
-    r"([A-Za-z0-9][\w.-]{0,60}(?:\[[\w,-]{1,60}\])?)\s{0,3}(?:(>=|>|~=)\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.]{0,20})?"
-)
-# NumPy's `np.bool` is back since 2.0. Each: the package, a word for a first look, what was taken out, the first release without it.
-_GONE: tuple[tuple[str, str, re.Pattern[str], tuple[int, int]], ...] = (
-    ("numpy", "np.", regex(r"np\.(?<!\wnp\.)(?:float|int|object|complex)\b(?!_)(?=[\s),\]:;.])(?!\.\w)"), (1, 24)),
-    ("numpy", "np.", regex(r"np\.(?<!\wnp\.)(?:Inf|Infinity|NaN|NINF|PINF|infty|float_|complex_|unicode_|string_|product|cumproduct|sometrue|alltrue|asfarray|find_common_type)\b"), (2, 0)),
+# What a newer release calls by another name, or does without, and no name of a module tells: the package, a word for a first look,
+# how it stands in a program, the first release without it.
+_GONE: tuple[tuple[str, str, re.Pattern[str], tuple[int, ...]], ...] = (
     ("openai", "openai.", regex(r"\bopenai\.(?:ChatCompletion|Completion|Embedding|Moderation|Image)\.a?create\b"), (1, 0)),
-    ("pillow", "ANTIALIAS", regex(r"\bImage\.ANTIALIAS\b"), (10, 0)),
-    ("moviepy", "moviepy.editor", regex(r"(?m)^(?:from|import) moviepy\.editor\b"), (2, 0)),
-    ("gradio", "puts.", regex(r"\b(?:gr|gradio)\.(?:inputs|outputs)\.[A-Z]\w"), (4, 0)),
     ("gradio", "concurrency_count", regex(r"\.queue\([^()]{0,200}\bconcurrency_count\s?="), (4, 0)),
+    ("pillow", "textsize", regex(r"\b\w{0,40}[dD]raw\w{0,40}\.textsize\("), (10, 0)),
+    ("pillow", "getsize", regex(r"\b\w{0,40}[fF]ont\w{0,40}\.getsize\("), (10, 0)),
     (
         "pytorch-lightning",
         "rainer",
         regex(r"\bTrainer\.(?:add_argparse_args|from_argparse_args)\b|\b(?:pl|pytorch_lightning)\.Trainer\([^()]{0,400}?\bgpus\s?="),
         (2, 0),
     ),
-    ("networkx", "numpy_matrix", regex(r"\b(?:nx|networkx)\.(?:from|to)_numpy_matrix\b"), (3, 0)),
-    ("datasets", "load_metric", regex(r"(?m)^from datasets import [^\n]{0,200}\bload_metric\b|\bdatasets\.load_metric\("), (3, 0)),
     ("librosa", "filters.mel", regex(r"\blibrosa\.filters\.mel\(\s{0,20}[\w.]{0,40}(?:sr|sampling_rate|sample_rate)\s?,"), (0, 10)),
-    ("mmcv", "mmcv.", regex(r"(?m)^(?:from|import) mmcv\.(?:runner|parallel)\b"), (2, 0)),
-    ("huggingface-hub", "cached_download", regex(r"(?m)^from huggingface_hub import [^\n]{0,200}\bcached_download\b"), (0, 26)),
-    ("huggingface-hub", "HfFolder", regex(r"(?m)^from huggingface_hub import [^\n]{0,200}\b(HfFolder)\b"), (1, 0)),
-    ("transformers", "AdamW", regex(r"(?m)^from transformers import (?:[^\n(]{0,300}|\([^()]{0,900})\b(AdamW)\b"), (4, 50)),
     ("transformers", "evaluation_strategy", regex(r"\w*TrainingArguments\((?:[^()]|\([^()]{0,200}\)){0,3000}?\b(evaluation_strategy)\s?="), (4, 46)),
-    ("peft", "int8_training", regex(r"(?m)^from peft import (?:[^\n(]{0,300}|\([^()]{0,900})\b(prepare_model_for_int8_training)\b"), (0, 10)),
     ("langchain", "langchain.", regex(r"(?m)^from langchain\.(?:llms|chat_models|embeddings|vectorstores|document_loaders)\b"), (0, 2)),
     ("llama-index", "llama_index", regex(r"(?m)^from llama_index import\b"), (0, 10)),
-    ("torch", "torch._six", regex(r"(?m)^(?:from|import) torch\._six\b"), (2, 0)),
 )  # fmt: skip
-_OPTIONS = {"evaluation_strategy": ("transformers", (4, 46))}
+_OPTIONS: Mapping[str, tuple[str, tuple[int, ...]]] = {"evaluation_strategy": ("transformers", (4, 46))}
 _OF_MMCV = regex(r"mmcv\s?[<>]")
 # The first release of each that asks for MMCV 2.
 _OF_MMCV_1 = {
@@ -68,16 +62,16 @@ _LOADS_OPERATORS = frozenset(
     {"mmdet", "mmdet3d", "mmsegmentation", "mmpose", "mmocr", "mmrotate", "mmtrack", "mmedit", "mmgen"}
 )
 _SAME = MappingProxyType({"mmcv-full": "mmcv", "lightning": "pytorch-lightning"})
-_ROWS = frozenset(name for name, *_ in _GONE)
+_OF_GONE = frozenset(name for name, *_ in _GONE)
 
-
-Gone = tuple[str, Evidence, tuple[int, int]]
+Missed = tuple[str, Evidence, tuple[int, ...]]
 """What was taken out, where it is called, and the first release without it."""
 
 
 def with_older_releases(checkout: Checkout, run: Run | None, findings: Sequence[Finding]) -> list[Finding]:
     """Return findings of packages with those that nothing bounds from above as the last that the run's programs know."""
-    wanted = {finding: name for finding in findings if (name := _name(finding)) in _ROWS}
+    known = _OF_GONE | packages_with_gone_names()
+    wanted = {finding: name for finding in findings if (name := _name(finding)) in known}
     if not wanted:
         return list(findings)
     found = taken_out(checkout, run)
@@ -100,9 +94,9 @@ def with_older_releases(checkout: Checkout, run: Run | None, findings: Sequence[
     ]
 
 
-def taken_out(checkout: Checkout, run: Run | None) -> Mapping[str, Gone]:
+def taken_out(checkout: Checkout, run: Run | None) -> Mapping[str, Missed]:
     """Return, by package, what the run's programs call that newer releases lack; of several the one that went first."""
-    found: dict[str, Gone] = {}
+    found: dict[str, Missed] = {}
     for source in _sources(checkout, run):
         for name, word, line, bound in _taken_out(source):
             if name not in found or bound < found[name][2]:
@@ -124,31 +118,53 @@ def _sources(checkout: Checkout, run: Run | None) -> tuple[Source, ...]:
 
 
 def _name(finding: Finding) -> str:
-    """Return the row of a package that is asked for in any release, or from one on; empty for others."""
-    read = _OPEN.fullmatch(finding.value) if finding.field == "dependencies.requirements" else None
-    name = package_name(read[1]) if read is not None and read[2] != "~=" else ""
+    """Return the name under which a package's missing names are known, where a list leaves its newest release open; else nothing."""
+    if finding.field != "dependencies.requirements":
+        return ""
+    read = read_requirement(finding.value)
+    if read is None or read.url is not None or read.marker is not None:
+        return ""
+    if any(each.operator not in {">=", ">", "<", "<=", "!="} for each in read.specifier):
+        return ""
+    name = package_name(read.name)
     return _SAME.get(name, name)
 
 
-def _bounded(finding: Finding, name: str, gone: Gone) -> Finding:
+def _bounded(finding: Finding, name: str, gone: Missed) -> Finding:
+    """Return a package below the first release without a name; as it is where its list already says which side it is on."""
     word, where, end = gone
-    read = _OPEN.fullmatch(finding.value)
-    if read is None or (read[3] and (int(read[3]), int(read[4] or 0)) >= end):
-        return finding
+    read = read_requirement(finding.value)
     bound = ".".join(map(str, end)).removesuffix(".0")
-    value = f"{finding.value}{',' if read[2] else ''}<{bound}"
+    if read is None or any(_decides(each, bound) for each in read.specifier):
+        return finding
+    name_and_extras = regex(r"[\w\[\],. -]*").match(finding.value)
+    head = name_and_extras[0].rstrip() if name_and_extras else ""
+    parts = [part.strip() for part in finding.value[len(head) :].split(",")]
+    value = head + ",".join([*(part for part in parts if part and not part.startswith("<")), f"<{bound}"])
     return replace(
-        finding, value=value, why=f"`{word}` ({where}) is in no {name} from {bound} on, and no list bounds it"
+        finding, value=value, why=f"`{word}` ({where}) is in no {name} from {bound} on, and no list bounds it below that"
     )
 
 
+def _decides(each: Specifier, bound: str) -> bool:
+    """Whether a part of a list's line asks for what a bound takes away, or already bounds as much."""
+    from packaging.version import Version
+
+    if each.operator == "!=":
+        return False
+    version, end = Version(each.version), Version(bound)
+    return {"<": version <= end, "<=": version < end}.get(each.operator, version >= end)
+
+
 @remembered
-def _taken_out(source: Source) -> tuple[tuple[str, str, int, tuple[int, int]], ...]:
+def _taken_out(source: Source) -> tuple[tuple[str, str, int, tuple[int, ...]], ...]:
     return tuple(_in_program(source)) if source.code is not None else ()
 
 
-def _in_program(source: Source) -> Iterator[tuple[str, str, int, tuple[int, int]]]:
+def _in_program(source: Source) -> Iterator[tuple[str, str, int, tuple[int, ...]]]:
     """Yield the packages of which a program calls what was taken out: the row, the word, its line, and the release."""
+    for missing in gone_names(source):
+        yield missing.package, missing.name, missing.line, missing.until
     for name, mark, gone, bound in _GONE:
         found = gone.search(source.text) if source.mentions(mark) else None
         if found is not None and not _is_remark(source.text, found.start()):

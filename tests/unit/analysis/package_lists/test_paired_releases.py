@@ -26,6 +26,10 @@ def _paired(*requirements: str) -> list[str]:
         (["torch==2.1.0", "numpy"], ["torch==2.1.0", "numpy<2"]),
         (["torch==2.1.0", "opencv-python"], ["torch==2.1.0", "opencv-python", "numpy<2"]),
         (["openai==1.30.1"], ["openai==1.30.1", "httpx<0.28"]),
+        (["diffusers<0.20"], ["diffusers<0.20", "huggingface-hub<0.26"]),
+        (["datasets", "transformers<4.46"], ["datasets", "transformers<4.46", "huggingface-hub<1"]),
+        (["transformers>=4.31,<4.50", "huggingface_hub"], ["transformers>=4.31,<4.50", "huggingface_hub<1"]),
+        (["transformers>=4.31,<5,!=4.40.0"], ["transformers>=4.31,<5,!=4.40.0", "huggingface-hub<1"]),
         (["gradio==3.50.2", "diffusers==0.20.0"], ["gradio==3.50.2", "diffusers==0.20.0", "huggingface-hub<0.26"]),
     ],
 )
@@ -37,6 +41,10 @@ def test_what_an_older_release_needs_is_bounded(listed: list[str], expected: lis
     "listed",
     [
         ["diffusers==0.29.0"],
+        ["diffusers<0.30"],  # the newest below has mended it
+        ["transformers==4.38.2"],  # a pin says itself what it needs
+        ["transformers<6"],
+        ["transformers; python_version<'3.9'"],
         ["diffusers>=0.21"],  # the newest is taken
         ["diffusers"],
         ["diffusers==0.21.4", "huggingface-hub==0.30.0"],  # two pins that exclude each other are their authors'

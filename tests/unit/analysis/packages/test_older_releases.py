@@ -22,6 +22,8 @@ def _installed(checkout: Build, files: dict[str, str]) -> list[str]:
     [
         ("import numpy as np\nx = y.astype(np.float)\n", "numpy", "numpy<1.24"),
         ("import numpy as np\nx = np.zeros(3, dtype=np.int)\n", "numpy>=1.17", "numpy>=1.17,<1.24"),
+        ("import numpy as np\nx = y.astype(np.float)\n", "numpy<2", "numpy<1.24"),
+        ("import numpy as np\nx = y.astype(np.float)\n", "numpy >=1.17, <2, !=1.19.0", "numpy>=1.17,!=1.19.0,<1.24"),
         ("import openai\nopenai.ChatCompletion.create(model='a')\n", "openai", "openai<1"),
         ("from PIL import Image\nx = image.resize((2, 2), Image.ANTIALIAS)\n", "Pillow", "Pillow<10"),
         ("from moviepy.editor import VideoFileClip\n", "moviepy", "moviepy<2"),
@@ -62,7 +64,7 @@ def test_libraries_beside_an_older_mmcv_are_of_its_time_and_have_its_operators(c
         ("import numpy as np\nx = np.zeros(3, dtype=np.bool)\n", "numpy"),
         ("import numpy as np\n# x = y.astype(np.float)\n", "numpy"),
         ("import numpy as np\nx = y.astype(np.float)\n", "numpy==1.19.5"),
-        ("import numpy as np\nx = y.astype(np.float)\n", "numpy<2"),
+        ("import numpy as np\nx = y.astype(np.float)\n", "numpy<1.23"),
         ("import numpy as np\nx = y.astype(np.float)\n", "numpy>=1.26"),
         ("import openai\nclient = openai.OpenAI()\n", "openai"),
         ("import librosa\nm = librosa.filters.mel(sr=sampling_rate, n_fft=n)\n", "librosa"),
