@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.domain.finding import Confidence, Finding
@@ -16,6 +17,7 @@ from gpu_lol_action.domain.patterns import regex
 
 _PIN = regex(r"[\w.-]{1,60}(?:\[[\w,.-]{1,60}\])?\s{0,3}(?:===?|~=|<=)\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.*]{0,20}")
 _BELOW = regex(r"[^;@<]{1,120}<\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.]{0,20}(?:,[^;@<]{0,60})?")
+_LEAST = regex(r">=?\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?")
 _OPEN = regex(r"[\w.-]{1,60}(?:\[[\w,.-]{1,60}\])?\s{0,3}(?:>=?\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.]{0,20})?")
 # What is pinned or bounded, from which release on and below which; what it needs, and the first release of that with which it fails.
 _PAIRS: tuple[tuple[str, tuple[int, int], tuple[int, int], str, tuple[int, int]], ...] = (
@@ -33,8 +35,9 @@ _PAIRS: tuple[tuple[str, tuple[int, int], tuple[int, int], str, tuple[int, int]]
     ("openai", (1, 0), (1, 55), "httpx", (0, 28)),
     ("pytorch-lightning", (1, 0), (1, 6), "torchmetrics", (0, 8)),
 )
-# It does say so, but only from 4.13 on: bounded, and beside a library that takes 1, a resolver goes back to 4.12. A pin tells enough.
-_ONLY_BOUNDED = frozenset({"transformers"})
+# It does say so, but only from this release on: bounded from above alone, and beside a library that takes 1, a resolver goes back
+# to the one before.
+_SAYS_SO_FROM = MappingProxyType({"transformers": (4, 13)})
 # Their newest asks for NumPy 2.
 _ASK_FOR_NEWEST = frozenset(
     {"opencv-python", "opencv-python-headless", "opencv-contrib-python", "opencv-contrib-python-headless"}
@@ -75,7 +78,11 @@ def with_paired_releases(findings: Sequence[Finding]) -> list[Finding]:
 
 def _is_within(name: str, requirement: str, first: tuple[int, int], end: tuple[int, int]) -> bool:
     """Whether a requirement asks for one of the releases from ``first`` on and below ``end``, and for no other that pip would take."""
-    pinned = _version(_PIN.fullmatch(requirement)) if name not in _ONLY_BOUNDED else None
+    pinned = _version(_PIN.fullmatch(requirement))
+    if name in _SAYS_SO_FROM:
+        least = _version(_LEAST.search(requirement))
+        if pinned is not None or (least is not None and least >= _SAYS_SO_FROM[name]):
+            return False
     if pinned is not None:
         return first <= pinned < end
     below = _version(_BELOW.fullmatch(requirement))  # of all that are allowed the newest is taken

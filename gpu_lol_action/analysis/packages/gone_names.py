@@ -1,9 +1,12 @@
-"""Names of libraries that a program takes or calls, and that newer releases of these have no longer (``data/gone_names.csv``)."""
+"""What a program takes of libraries, calls or gives them, and what newer releases of these have no longer.
+
+Names are in ``data/gone_names.csv``, arguments of calls in ``data/gone_arguments.csv``.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from gpu_lol_action.analysis.files.checkout import Source
@@ -48,27 +51,57 @@ def _rows() -> Mapping[str, Mapping[str, tuple[str, tuple[int, ...]]]]:
 
 
 @functools.lru_cache(maxsize=1)
+def _arguments() -> Mapping[str, Mapping[str, Mapping[str, tuple[str, tuple[int, ...]]]]]:
+    """Return the other table: by the top of a name and its last word, each argument with its package and the first release without it.
+
+    A library hands out its classes under more than one name.
+    """
+    rows: dict[str, dict[str, dict[str, tuple[str, tuple[int, ...]]]]] = {}
+    for row in table_rows("gone_arguments.csv"):
+        top, *_, last = row["name"].split(".")
+        release = tuple(int(part) for part in row["gone_in"].split("."))
+        rows.setdefault(top, {}).setdefault(last, {})[row["argument"]] = (row["package"], release)
+    return MappingProxyType(rows)
+
+
+@functools.lru_cache(maxsize=1)
 def packages_with_gone_names() -> frozenset[str]:
-    """Return the packages that the table has names of."""
-    return frozenset(package for names in _rows().values() for package, _ in names.values())
+    """Return the packages that the tables have names of."""
+    names = {package for names in _rows().values() for package, _ in names.values()}
+    calls = (arguments for calls in _arguments().values() for arguments in calls.values())
+    return frozenset(names | {package for arguments in calls for package, _ in arguments.values()})
+
+
+def gone_options() -> Mapping[str, tuple[str, tuple[int, ...]]]:
+    """Return the arguments of ``TrainingArguments``, which transformers' own parser takes from the command line."""
+    return _arguments()["transformers"]["TrainingArguments"]
 
 
 @remembered
 def gone_names(source: Source) -> tuple[Gone, ...]:
-    """Return the names that a program takes whatever happens, or calls, by line; of one name the first place."""
+    """Return what a program takes whatever happens, calls, or gives to a call, by line; of one name the first place."""
     code = source.code
-    if code is None or not code.may_import_any(frozenset(_rows())):
+    if code is None or not (code.may_import_any(_tops()) or source.mentions("np.")):
         return ()
-    tops = [top for top in sorted(code.imported()) if top in _rows()]
+    tops = sorted(code.imported() & _tops() | ({"numpy"} if _takes_all(code) else set()))
     found: dict[str, Gone] = {}
-    for each in (*_taken(code, tops), *_called(source, code, tops)):
+    for each in (*_taken(code, tops), *_called(source, code, tops), *_given(code, tops)):
         known = found.get(each.name)
         if known is None or each.line < known.line:
             found[each.name] = each
     return tuple(sorted(found.values(), key=lambda each: (each.line, each.name)))
 
 
-def _taken(code: PythonCode, tops: Iterable[str]) -> Iterator[Gone]:
+@functools.lru_cache(maxsize=1)
+def _tops() -> frozenset[str]:
+    return frozenset(_rows()) | frozenset(_arguments())
+
+
+def _takes_all(code: PythonCode) -> bool:
+    return any("*" in item.names for item in code.imports)
+
+
+def _taken(code: PythonCode, tops: Sequence[str]) -> Iterator[Gone]:
     """Yield what the program imports as it starts."""
     if not tops:
         return
@@ -87,7 +120,7 @@ def _called(source: Source, code: PythonCode, tops: Iterable[str]) -> Iterator[G
     text = source.text
     meant: Mapping[str, str] | None = None
     for top in tops:
-        names = _rows()[top]
+        names = _rows().get(top, {})
         for tail in dict.fromkeys(name.rsplit(".", maxsplit=1)[-1] for name in names):
             for place in _places(text, f".{tail}"):
                 meant = _meant(code) if meant is None else meant
@@ -99,6 +132,19 @@ def _called(source: Source, code: PythonCode, tops: Iterable[str]) -> Iterator[G
                 line = text.count("\n", 0, place) + 1
                 yield Gone(names[known][0], known, code.line_of_file(line), names[known][1])
                 break
+
+
+def _given(code: PythonCode, tops: Iterable[str]) -> Iterator[Gone]:
+    """Yield the arguments that the program gives by name to what it calls of modules that it imports."""
+    lasts = sorted({last for top in tops for last in _arguments().get(top, {})})
+    meant = _meant(code) if lasts else {}
+    for call in code.calls_named(*lasts) if lasts else ():
+        top = meant.get(call.name.partition(".")[0], "").partition(".")[0]
+        arguments = _arguments().get(top, {}).get(call.last, {})
+        for name, _ in call.keywords:
+            if name in arguments:
+                package, until = arguments[name]
+                yield Gone(package, f"{call.last}({name}=)", call.line, until)
 
 
 def _places(text: str, word: str) -> Iterator[int]:
@@ -128,6 +174,8 @@ def _meant(code: PythonCode) -> Mapping[str, str]:
     for item in code.imports:
         meant.setdefault(item.module.split(".")[0], item.module.split(".")[0])
         meant.update((name, f"{item.module}.{name}") for name in item.names)
+    if _takes_all(code):
+        meant.setdefault("np", "numpy")
     lines = code.lines_of_imports()
     meant.update((found[2], found[1]) for found in _RENAMED.finditer(lines))
     meant.update((found[3], f"{found[1]}.{found[2]}") for found in _TAKEN_AS.finditer(lines))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.package_lists.package_files import package_name
-from gpu_lol_action.analysis.packages.gone_names import gone_names, packages_with_gone_names
+from gpu_lol_action.analysis.packages.gone_names import gone_names, gone_options, packages_with_gone_names
 from gpu_lol_action.analysis.programs.import_graph import imported_unguarded
 from gpu_lol_action.analysis.programs.loaded_modules import loaded_modules
 from gpu_lol_action.analysis.runs.entry_points import Run
@@ -34,18 +34,12 @@ _GONE: tuple[tuple[str, str, re.Pattern[str], tuple[int, ...]], ...] = (
     ("gradio", "concurrency_count", regex(r"\.queue\([^()]{0,200}\bconcurrency_count\s?="), (4, 0)),
     ("pillow", "textsize", regex(r"\b\w{0,40}[dD]raw\w{0,40}\.textsize\("), (10, 0)),
     ("pillow", "getsize", regex(r"\b\w{0,40}[fF]ont\w{0,40}\.getsize\("), (10, 0)),
-    (
-        "pytorch-lightning",
-        "rainer",
-        regex(r"\bTrainer\.(?:add_argparse_args|from_argparse_args)\b|\b(?:pl|pytorch_lightning)\.Trainer\([^()]{0,400}?\bgpus\s?="),
-        (2, 0),
-    ),
+    ("pytorch-lightning", "rainer.", regex(r"\bTrainer\.(?:add_argparse_args|from_argparse_args)\b"), (2, 0)),
     ("librosa", "filters.mel", regex(r"\blibrosa\.filters\.mel\(\s{0,20}[\w.]{0,40}(?:sr|sampling_rate|sample_rate)\s?,"), (0, 10)),
     ("transformers", "evaluation_strategy", regex(r"\w*TrainingArguments\((?:[^()]|\([^()]{0,200}\)){0,3000}?\b(evaluation_strategy)\s?="), (4, 46)),
     ("langchain", "langchain.", regex(r"(?m)^from langchain\.(?:llms|chat_models|embeddings|vectorstores|document_loaders)\b"), (0, 2)),
     ("llama-index", "llama_index", regex(r"(?m)^from llama_index import\b"), (0, 10)),
 )  # fmt: skip
-_OPTIONS: Mapping[str, tuple[str, tuple[int, ...]]] = {"evaluation_strategy": ("transformers", (4, 46))}
 _OF_MMCV = regex(r"mmcv\s?[<>]")
 # The first release of each that asks for MMCV 2.
 _OF_MMCV_1 = {
@@ -101,9 +95,13 @@ def taken_out(checkout: Checkout, run: Run | None) -> Mapping[str, Missed]:
         for name, word, line, bound in _taken_out(source):
             if name not in found or bound < found[name][2]:
                 found[name] = (word, Evidence(source.path, line), bound)
-    for option, (name, bound) in _OPTIONS.items():
-        if run is not None and option in run.options and name not in found:
-            found[name] = (f"--{option}", run.evidence, bound)
+    options = [option for option in gone_options() if run is not None and option in run.options]
+    if options and any(source.mentions("TrainingArguments") for source in _sources(checkout, run)):
+        for option in options:
+            name, bound = gone_options()[option]
+            is_own = any(source.mentions(f"{option}:") for source in _sources(checkout, run))
+            if run is not None and not is_own and (name not in found or bound < found[name][2]):
+                found[name] = (f"--{option}", run.evidence, bound)
     return found
 
 
@@ -142,7 +140,9 @@ def _bounded(finding: Finding, name: str, gone: Missed) -> Finding:
     parts = [part.strip() for part in finding.value[len(head) :].split(",")]
     value = head + ",".join([*(part for part in parts if part and not part.startswith("<")), f"<{bound}"])
     return replace(
-        finding, value=value, why=f"`{word}` ({where}) is in no {name} from {bound} on, and no list bounds it below that"
+        finding,
+        value=value,
+        why=f"`{word}` ({where}) is in no {name} from {bound} on, and no list bounds it below that",
     )
 
 

@@ -28,8 +28,8 @@ def _paired(*requirements: str) -> list[str]:
         (["openai==1.30.1"], ["openai==1.30.1", "httpx<0.28"]),
         (["diffusers<0.20"], ["diffusers<0.20", "huggingface-hub<0.26"]),
         (["datasets", "transformers<4.46"], ["datasets", "transformers<4.46", "huggingface-hub<1"]),
-        (["transformers>=4.31,<4.50", "huggingface_hub"], ["transformers>=4.31,<4.50", "huggingface_hub<1"]),
-        (["transformers>=4.31,<5,!=4.40.0"], ["transformers>=4.31,<5,!=4.40.0", "huggingface-hub<1"]),
+        (["transformers>=4.3,<4.50", "huggingface_hub"], ["transformers>=4.3,<4.50", "huggingface_hub<1"]),
+        (["transformers<5,!=4.40.0"], ["transformers<5,!=4.40.0", "huggingface-hub<1"]),
         (["gradio==3.50.2", "diffusers==0.20.0"], ["gradio==3.50.2", "diffusers==0.20.0", "huggingface-hub<0.26"]),
     ],
 )
@@ -44,6 +44,7 @@ def test_what_an_older_release_needs_is_bounded(listed: list[str], expected: lis
         ["diffusers<0.30"],  # the newest below has mended it
         ["transformers==4.38.2"],  # a pin says itself what it needs
         ["transformers<6"],
+        ["transformers>=4.31,<5"],  # and so does every release that this allows
         ["transformers; python_version<'3.9'"],
         ["diffusers>=0.21"],  # the newest is taken
         ["diffusers"],

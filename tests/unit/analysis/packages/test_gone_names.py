@@ -74,3 +74,47 @@ def test_each_row_names_the_package_that_brings_its_module_and_a_release() -> No
         assert re.fullmatch(r"\d+\.\d+(\.\d+)?", row["gone_in"]), row
         assert package_name(package_of(row["name"]) or "") == row["package"], row
         assert row["name"].count(".") >= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import numpy as np\nx = np.percentile(a, 5, interpolation='nearest')\n", "percentile(interpolation=)"),
+        ("import gradio as gr\ni = gr.Image(type='pil', tool='sketch')\n", "Image(tool=)"),
+        ("from gradio import Image\ni = Image(\n    tool='sketch',\n)\n", "Image(tool=)"),
+        ("import albumentations as A\nt = A.Resize(2, 2, always_apply=True)\n", "Resize(always_apply=)"),
+        ("from accelerate import Accelerator\na = Accelerator(mixed_precision='fp16', logging_dir=path(1))\n", "Accelerator(logging_dir=)"),
+    ],
+)  # fmt: skip
+def test_an_argument_that_a_call_gives_is_found(checkout: Build, text: str, said: str) -> None:
+    assert [(name, line) for name, line, _ in _gone(checkout, text)] == [(said, 2)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import gradio as gr\ni = gr.Image(type='pil')\n",
+        "import gradio as gr\nfrom mine import Image\ni = Image(tool='sketch')\n",
+        "import gradio as gr\ni = mine.Image(tool='sketch')\n",
+        "import numpy as np\nx = np.percentile(a, 5, method='nearest')\n",
+        "class Image:\n    pass\ni = Image(tool='sketch')\n",
+    ],
+)
+def test_an_argument_of_another_call_is_none(checkout: Build, text: str) -> None:
+    assert _gone(checkout, text) == []
+
+
+def test_what_a_star_brings_is_called_by_its_usual_name(checkout: Build) -> None:
+    assert [name for name, *_ in _gone(checkout, "from tools import *\nx = np.zeros(3, dtype=np.int)\n")] == [
+        "numpy.int"
+    ]
+
+
+def test_each_argument_names_the_package_that_brings_its_call_and_a_release() -> None:
+    rows = table_rows("gone_arguments.csv")
+    keys = [(row["name"], row["argument"]) for row in rows]
+    assert keys == sorted(set(keys))
+    for row in rows:
+        assert re.fullmatch(r"\d+\.\d+(\.\d+)?", row["gone_in"]), row
+        assert package_name(package_of(row["name"]) or "") == row["package"], row
+        assert row["argument"].isidentifier()

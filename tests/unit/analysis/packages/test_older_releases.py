@@ -89,6 +89,24 @@ def test_an_option_of_the_command_tells_it_too(checkout: Build) -> None:
     assert "transformers<4.46" in _installed(checkout, tree)
 
 
+@pytest.mark.parametrize(
+    ("own", "expected"), [("", "transformers<5.15"), ("    warmup_ratio: float = 0.1\n", "transformers")]
+)
+def test_an_option_that_the_program_does_not_have_of_its_own_does(checkout: Build, own: str, expected: str) -> None:
+    readme = "```\npython train.py --output_dir out --warmup_ratio 0.03\n```\n"
+    program = f"import transformers\nclass Arguments(transformers.TrainingArguments):\n    name: str = ''\n{own}"
+    program += "parser = transformers.HfArgumentParser(Arguments)\n"
+    tree = {"README.md": readme, "train.py": f"{program}{RUN}", "requirements.txt": "torch\ntransformers\n"}
+    assert expected in _installed(checkout, tree)
+
+
+def test_what_went_first_decides(checkout: Build) -> None:
+    readme = "```\npython train.py --evaluation_strategy steps\n```\n"
+    program = "from transformers import HfArgumentParser, TrainingArguments\nfrom transformers.utils import is_flax_available\n"
+    tree = {"README.md": readme, "train.py": f"{program}{RUN}", "requirements.txt": "torch\ntransformers\n"}
+    assert {"transformers<4.46", "huggingface-hub<1"} <= set(_installed(checkout, tree))
+
+
 def test_what_pytorch_took_out_chooses_its_image(checkout: Build) -> None:
     program = f"from torch._six import inf\n{RUN}"
     chosen = analyze(checkout({"README.md": README, "train.py": program})).spec
