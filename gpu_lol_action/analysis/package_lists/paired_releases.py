@@ -18,6 +18,7 @@ from gpu_lol_action.domain.patterns import regex
 _PIN = regex(r"[\w.-]{1,60}(?:\[[\w,.-]{1,60}\])?\s{0,3}(?:===?|~=|<=)\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.*]{0,20}")
 _BELOW = regex(r"[^;@<]{1,120}<\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.]{0,20}(?:,[^;@<]{0,60})?")
 _LEAST = regex(r">=?\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?")
+_UPPER = regex(r"<\s{0,3}\d[\w.]{0,20}")
 _OPEN = regex(r"[\w.-]{1,60}(?:\[[\w,.-]{1,60}\])?\s{0,3}(?:>=?\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.]{0,20})?")
 # What is pinned or bounded, from which release on and below which; what it needs, and the first release of that with which it fails.
 _PAIRS: tuple[tuple[str, tuple[int, int], tuple[int, int], str, tuple[int, int]], ...] = (
@@ -68,11 +69,15 @@ def with_paired_releases(findings: Sequence[Finding]) -> list[Finding]:
             settled.add(other)
             continue
         settled.add(other)
-        read = _OPEN.fullmatch(named.value)
-        least = _version(read) if read is not None and read[1] else (0, 0)
-        if read is not None and least is not None and least < bound:
+        read, below = _OPEN.fullmatch(named.value), _version(_BELOW.fullmatch(named.value))
+        least = _version(_LEAST.search(named.value)) or (0, 0)
+        if least < bound and below is not None and below > bound:
+            value = _UPPER.sub(f"<{limit}", named.value, count=1)
+        elif least < bound and read is not None:
             value = f"{named.value}{',' if read[1] else ''}<{limit}"
-            found = [replace(each, value=value, why=why) if each is named else each for each in found]
+        else:
+            continue
+        found = [replace(each, value=value, why=why) if each is named else each for each in found]
     return found
 
 

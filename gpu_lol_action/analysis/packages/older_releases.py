@@ -40,6 +40,8 @@ _GONE: tuple[tuple[str, str, re.Pattern[str], tuple[int, ...]], ...] = (
     ("langchain", "langchain.", regex(r"(?m)^from langchain\.(?:llms|chat_models|embeddings|vectorstores|document_loaders)\b"), (0, 2)),
     ("llama-index", "llama_index", regex(r"(?m)^from llama_index import\b"), (0, 10)),
 )  # fmt: skip
+# An option that no other library's parser has.
+_THEIRS = frozenset({"evaluation_strategy"})
 _OF_MMCV = regex(r"mmcv\s?[<>]")
 # The first release of each that asks for MMCV 2.
 _OF_MMCV_1 = {
@@ -63,7 +65,7 @@ Missed = tuple[str, Evidence, tuple[int, ...]]
 
 
 def with_older_releases(checkout: Checkout, run: Run | None, findings: Sequence[Finding]) -> list[Finding]:
-    """Return findings of packages with those that nothing bounds from above as the last that the run's programs know."""
+    """Return findings of packages with those that a list leaves too open as the last that the run's programs know."""
     known = _OF_GONE | packages_with_gone_names()
     wanted = {finding: name for finding in findings if (name := _name(finding)) in known}
     if not wanted:
@@ -91,18 +93,28 @@ def with_older_releases(checkout: Checkout, run: Run | None, findings: Sequence[
 def taken_out(checkout: Checkout, run: Run | None) -> Mapping[str, Missed]:
     """Return, by package, what the run's programs call that newer releases lack; of several the one that went first."""
     found: dict[str, Missed] = {}
+    for name, missed in (*_of_programs(checkout, run), *_of_command(checkout, run)):
+        if name not in found or missed[2] < found[name][2]:
+            found[name] = missed
+    return found
+
+
+def _of_programs(checkout: Checkout, run: Run | None) -> Iterator[tuple[str, Missed]]:
     for source in _sources(checkout, run):
         for name, word, line, bound in _taken_out(source):
-            if name not in found or bound < found[name][2]:
-                found[name] = (word, Evidence(source.path, line), bound)
-    options = [option for option in gone_options() if run is not None and option in run.options]
-    if options and any(source.mentions("TrainingArguments") for source in _sources(checkout, run)):
-        for option in options:
+            yield name, (word, Evidence(source.path, line), bound)
+
+
+def _of_command(checkout: Checkout, run: Run | None) -> Iterator[tuple[str, Missed]]:
+    """Yield the options that transformers' parser knows no longer, and the program has none of its own."""
+    options = [option for option in gone_options() if option in run.options] if run is not None else []
+    if run is None or not options:
+        return
+    is_theirs = any(source.mentions("TrainingArguments") for source in _sources(checkout, run))
+    for option in options if is_theirs else _THEIRS.intersection(options):
+        if not any(source.mentions(f"{option}:") for source in _sources(checkout, run)):
             name, bound = gone_options()[option]
-            is_own = any(source.mentions(f"{option}:") for source in _sources(checkout, run))
-            if run is not None and not is_own and (name not in found or bound < found[name][2]):
-                found[name] = (f"--{option}", run.evidence, bound)
-    return found
+            yield name, (f"--{option}", run.evidence, bound)
 
 
 @remembered

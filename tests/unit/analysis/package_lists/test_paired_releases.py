@@ -26,6 +26,8 @@ def _paired(*requirements: str) -> list[str]:
         (["torch==2.1.0", "numpy"], ["torch==2.1.0", "numpy<2"]),
         (["torch==2.1.0", "opencv-python"], ["torch==2.1.0", "opencv-python", "numpy<2"]),
         (["openai==1.30.1"], ["openai==1.30.1", "httpx<0.28"]),
+        (["torch==2.1.0", "numpy>=1.20,<2.4"], ["torch==2.1.0", "numpy>=1.20,<2"]),
+        (["diffusers==0.21.4", "huggingface-hub<1"], ["diffusers==0.21.4", "huggingface-hub<0.26"]),
         (["diffusers<0.20"], ["diffusers<0.20", "huggingface-hub<0.26"]),
         (["datasets", "transformers<4.46"], ["datasets", "transformers<4.46", "huggingface-hub<1"]),
         (["transformers>=4.3,<4.50", "huggingface_hub"], ["transformers>=4.3,<4.50", "huggingface_hub<1"]),
@@ -49,7 +51,7 @@ def test_what_an_older_release_needs_is_bounded(listed: list[str], expected: lis
         ["diffusers>=0.21"],  # the newest is taken
         ["diffusers"],
         ["diffusers==0.21.4", "huggingface-hub==0.30.0"],  # two pins that exclude each other are their authors'
-        ["diffusers==0.21.4", "huggingface-hub<1"],
+        ["diffusers==0.21.4", "huggingface-hub<0.25"],
         ["diffusers==0.21.4", "huggingface-hub>=0.27"],
         ["torch==2.1.0"],
         ["torch==2.1.0", "opencv-python==4.8.0.74"],

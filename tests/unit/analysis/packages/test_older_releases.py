@@ -100,6 +100,18 @@ def test_an_option_that_the_program_does_not_have_of_its_own_does(checkout: Buil
     assert expected in _installed(checkout, tree)
 
 
+@pytest.mark.parametrize(
+    ("option", "expected"), [("evaluation_strategy steps", "transformers<4.46"), ("warmup_ratio 0.1", "transformers")]
+)
+def test_an_option_that_no_other_library_has_tells_it_wherever_it_is_read(
+    checkout: Build, option: str, expected: str
+) -> None:
+    readme = f"```\npython train.py --{option}\n```\n"
+    assert expected in _installed(
+        checkout, {"README.md": readme, "train.py": RUN, "requirements.txt": "transformers\n"}
+    )
+
+
 def test_what_went_first_decides(checkout: Build) -> None:
     readme = "```\npython train.py --evaluation_strategy steps\n```\n"
     program = "from transformers import HfArgumentParser, TrainingArguments\nfrom transformers.utils import is_flax_available\n"
