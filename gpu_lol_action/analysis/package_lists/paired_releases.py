@@ -56,7 +56,7 @@ def with_paired_releases(findings: Sequence[Finding]) -> list[Finding]:
         if pin is None or other in settled or not _is_within(name, pin.value.partition(";")[0].strip(), first, end):
             continue
         limit = ".".join(map(str, bound)).removesuffix(".0")
-        why = f"`{pin.value}` ({pin.evidence}) does not work with {other} from {limit} on, and does not say so"
+        why = f"`{pin.value}` ({pin.evidence}) does not work with {other} from {limit} on, and {_says(name)}"
         named = pins.get(other)
         if (
             named is None
@@ -81,12 +81,23 @@ def with_paired_releases(findings: Sequence[Finding]) -> list[Finding]:
     return found
 
 
+def _says(name: str) -> str:
+    """Return what a package says of that itself."""
+    first = _SAYS_SO_FROM.get(name)
+    return (
+        f"says so only from {'.'.join(map(str, first))} on: pip may go back to one before it"
+        if first
+        else "does not say so"
+    )
+
+
 def _is_within(name: str, requirement: str, first: tuple[int, int], end: tuple[int, int]) -> bool:
     """Whether a requirement asks for one of the releases from ``first`` on and below ``end``, and for no other that pip would take."""
     pinned = _version(_PIN.fullmatch(requirement))
     if name in _SAYS_SO_FROM:
         least = _version(_LEAST.search(requirement))
-        if pinned is not None or (least is not None and least >= _SAYS_SO_FROM[name]):
+        is_exact = pinned is not None and "<=" not in requirement
+        if is_exact or (least is not None and least >= _SAYS_SO_FROM[name]):
             return False
     if pinned is not None:
         return first <= pinned < end

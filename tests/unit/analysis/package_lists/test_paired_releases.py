@@ -31,6 +31,7 @@ def _paired(*requirements: str) -> list[str]:
         (["diffusers<0.20"], ["diffusers<0.20", "huggingface-hub<0.26"]),
         (["datasets", "transformers<4.46"], ["datasets", "transformers<4.46", "huggingface-hub<1"]),
         (["transformers>=4.3,<4.50", "huggingface_hub"], ["transformers>=4.3,<4.50", "huggingface_hub<1"]),
+        (["transformers<=4.30"], ["transformers<=4.30", "huggingface-hub<1"]),
         (["transformers<5,!=4.40.0"], ["transformers<5,!=4.40.0", "huggingface-hub<1"]),
         (["gradio==3.50.2", "diffusers==0.20.0"], ["gradio==3.50.2", "diffusers==0.20.0", "huggingface-hub<0.26"]),
     ],
