@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.framework_images import TENSORFLOW
 from gpu_lol_action.estimation.read_requirements import read_requirement
+from gpu_lol_action.estimation.torch_family import built_for
 from gpu_lol_action.estimation.torch_releases import TorchRelease, parse_version, torch_releases
 from gpu_lol_action.estimation.wheel_ranges import unmet
 
@@ -49,8 +50,10 @@ def of_image(requirement: str, image: str) -> str:
     first = next(iter(torch_releases().values()))
     if release is None or release.name != first.name:
         return requirement
-    asked = regex(r"(torch|torchvision)\s*(?:==|~=|<=?)\s*(\d+(?:\.\d+){0,2})[\w.*]*").fullmatch(requirement)
-    held = {"torch": release.name, "torchvision": release.vision}.get(asked[1], "") if asked else ""
+    asked = regex(r"(torch|torchvision|torchaudio)\s*(?:={2,3}|~=|<=?)\s*(\d+(?:\.\d+){0,2})[\w.*]*").fullmatch(
+        requirement
+    )
+    held = (release.name if asked[1] == "torch" else built_for(asked[1], release.name)) if asked else ""
     return f"{asked[1]}=={held}" if asked and parse_version(asked[2]) < parse_version(held) else requirement
 
 

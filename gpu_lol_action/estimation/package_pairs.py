@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.read_requirements import read_requirement
+from gpu_lol_action.estimation.torch_family import FAMILY, torch_of
 from gpu_lol_action.estimation.torch_releases import parse_version, torch_releases
 
 # xformers' wheels are built for one PyTorch each.
@@ -97,13 +98,12 @@ def _newest(specifier: str | None) -> str:
 
 def implied_torch(requirements: Sequence[str]) -> tuple[str, str]:
     """Return the PyTorch that other pins imply as a specifier, and which pin does; empty where none does."""
-    vision = pinned(specifier_of(requirements, "torchvision"))
-    for release in torch_releases().values():
-        if vision and release.vision == vision:
-            return f"=={release.name}", f"torchvision {vision}"
-    audio = pinned(specifier_of(requirements, "torchaudio"))
-    if parse_version(audio) >= (2, 0) and audio in torch_releases():
-        return f"=={audio}", f"torchaudio {audio}"
+    for name in FAMILY:
+        version = pinned(specifier_of(requirements, name))
+        torch = torch_of(name, version)
+        # An older one would bring an image for cards that nobody rents out.
+        if torch and parse_version(torch) >= next(iter(torch_releases().values())).version:
+            return f"=={torch}", f"{name} {version}"
     xformers = pinned(specifier_of(requirements, "xformers"))
     if xformers in _XFORMERS:
         return f"=={_XFORMERS[xformers]}", f"xformers {xformers}"
@@ -119,16 +119,16 @@ def _torch_of_vllm(version: str) -> str:
 
 
 def disagreements(requirements: Sequence[str]) -> list[str]:
-    """Return sentences on pins that exclude each other: torchvision, torchaudio and xformers against torch."""
+    """Return sentences on pins that exclude each other: PyTorch's own libraries, xformers and vLLM against torch."""
     torch = specifier_of(requirements, "torch")
     if not torch:
         return []
     found: list[str] = []
-    releases = torch_releases()
-    vision = pinned(specifier_of(requirements, "torchvision"))
-    fits = [release for release in releases.values() if release.vision == vision]
-    if fits and not allows(torch, fits[0].name):
-        found.append(f"torchvision {vision} is built for torch {fits[0].name}, but torch{torch} is asked for")
+    for name in FAMILY:
+        version = pinned(specifier_of(requirements, name))
+        built = torch_of(name, version)
+        if built and not allows(torch, built):
+            found.append(f"{name} {version} is built for torch {built}, but torch{torch} is asked for")
     xformers = pinned(specifier_of(requirements, "xformers"))
     if xformers in _XFORMERS and not allows(torch, _XFORMERS[xformers]):
         found.append(f"xformers {xformers} is built for torch {_XFORMERS[xformers]}, but torch{torch} is asked for")

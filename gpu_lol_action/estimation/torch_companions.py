@@ -1,4 +1,4 @@
-"""What a PyTorch brings or binds: its CUDA libraries and Triton, and the builds of torchvision and xformers that go with it.
+"""What a PyTorch brings or binds: its CUDA libraries and Triton, and the builds of its family and of xformers that go with it.
 
 pip ends where two lines exclude each other. What PyTorch itself pins needs no line of its own, and of two pins that cannot both be
 had the one on PyTorch counts. Images of servers hold a PyTorch that their server was built for.
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.estimation.package_pairs import pinned, specifier_of, xformers_for
-from gpu_lol_action.estimation.torch_releases import parse_version, torch_releases
+from gpu_lol_action.estimation.compatibility import image_contents
+from gpu_lol_action.estimation.package_pairs import allows, pinned, specifier_of, xformers_for
+from gpu_lol_action.estimation.torch_family import built_for, three_numbers, torch_of
+from gpu_lol_action.estimation.torch_releases import parse_version
 
 # The packages that PyTorch's wheels pin one by one since 2.0.
 _CUDA_PARTS = regex(
@@ -29,7 +31,7 @@ def beside_torch(requirements: Sequence[str], image: str) -> tuple[tuple[str, ..
     """Return the requirements without what the image's or the pinned PyTorch settles, and sentences on pins that gave way."""
     names = [_read(requirement) for requirement in requirements]
     has_torch = any(name == "torch" for name, _ in names)
-    torch = pinned(specifier_of(requirements, "torch"))
+    torch, says = _settled(specifier_of(requirements, "torch"), image)
     kept: list[str] = []
     notes: list[str] = []
     for requirement, (name, specifier) in zip(requirements, names, strict=True):
@@ -46,7 +48,7 @@ def beside_torch(requirements: Sequence[str], image: str) -> tuple[tuple[str, ..
             continue
         other = _companion(name, pinned(specifier), torch) if torch else ""
         if other:
-            notes.append(f"{name} {pinned(specifier)} is not for torch {torch}, which is pinned: {other} is taken")
+            notes.append(f"{name} {pinned(specifier)} is not for torch {torch}, which {says}: {other} is taken")
         kept.append(other or requirement)
     return tuple(kept), tuple(notes)
 
@@ -59,17 +61,28 @@ def _read(requirement: str) -> tuple[str, str]:
     return regex(r"[-_.]+").sub("-", found[1]).lower(), regex(r"\s+").sub("", found[2] or "")
 
 
+def _settled(specifier: str | None, image: str) -> tuple[str, str]:
+    """Return the PyTorch that will be there, and what says so: the pinned one, else the image's where it is allowed; empty if unknown."""
+    if pinned(specifier):
+        return pinned(specifier), "is pinned"
+    held = image_contents(image).torch
+    version = ".".join(map(str, held)) if held else ""
+    return (version, "the image holds") if version and allows(specifier or "", version) else ("", "")
+
+
 def _companion(name: str, version: str, torch: str) -> str:
-    """Return the build of torchvision, torchaudio or xformers for a PyTorch where another is pinned; empty where it fits or nobody knows."""
-    release = torch_releases().get(torch)
-    if not version or release is None:
+    """Return the build of a library for a PyTorch where one for another is pinned; empty where it fits or nobody knows."""
+    if not version or not _is_known(torch):
         return ""
-    if name == "torchvision" and any(
-        other.vision == version and other.name != torch for other in torch_releases().values()
-    ):
-        return f"torchvision=={release.vision}"
-    if name == "torchaudio" and parse_version(torch) >= (2, 0) and version in torch_releases() and version != torch:
-        return f"torchaudio=={torch}"
     if name == "xformers":
         return xformers_for(version, torch)
-    return ""
+    # Those of before 0.4 ask for no PyTorch, and import from Pillow what went in 7.
+    built = torch_of(name, version) or ("0" if name == "torchvision" and parse_version(version) < (0, 4) else "")
+    if not built or built == three_numbers(torch):
+        return ""
+    fitting = built_for(name, torch)
+    return f"{name}=={fitting}" if fitting else ""
+
+
+def _is_known(torch: str) -> bool:
+    return bool(built_for("torchvision", torch))

@@ -20,6 +20,7 @@ _BELOW = regex(r"[^;@<]{1,120}<\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.]{0,20}(?:,[^
 _LEAST = regex(r">=?\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?")
 _UPPER = regex(r"<\s{0,3}\d[\w.]{0,20}")
 _OPEN = regex(r"[\w.-]{1,60}(?:\[[\w,.-]{1,60}\])?\s{0,3}(?:>=?\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.]{0,20})?")
+_NEWEST = (9999, 0)
 # What is pinned or bounded, from which release on and below which; what it needs, and the first release of that with which it fails.
 _PAIRS: tuple[tuple[str, tuple[int, int], tuple[int, int], str, tuple[int, int]], ...] = (
     # Built for NumPy 1, and what is installed beside it (OpenCV) asks for 2.
@@ -35,6 +36,8 @@ _PAIRS: tuple[tuple[str, tuple[int, int], tuple[int, int], str, tuple[int, int]]
     ("streamlit", (0, 0), (1, 22), "altair", (5, 0)),
     ("openai", (1, 0), (1, 55), "httpx", (0, 28)),
     ("pytorch-lightning", (1, 0), (1, 6), "torchmetrics", (0, 8)),
+    # pytorch/text issue 2272: its last release was built for 2.3, and asks for any from there on.
+    ("torchtext", (0, 0), _NEWEST, "torch", (2, 4)),
 )
 # It does say so, but only from this release on: bounded from above alone, and beside a library that takes 1, a resolver goes back
 # to the one before.
@@ -102,6 +105,8 @@ def _is_within(name: str, requirement: str, first: tuple[int, int], end: tuple[i
     if pinned is not None:
         return first <= pinned < end
     below = _version(_BELOW.fullmatch(requirement))  # of all that are allowed the newest is taken
+    if below is None and end == _NEWEST:
+        return _OPEN.fullmatch(requirement) is not None
     return below is not None and first < below <= end
 
 

@@ -11,6 +11,7 @@ from gpu_lol_action.estimation.compatibility import (
     image_refusal,
     is_gpu_image,
 )
+from gpu_lol_action.estimation.torch_family import built_for
 from gpu_lol_action.estimation.torch_releases import first_cuda, least_driver, parse_version, torch_releases
 
 
@@ -33,6 +34,9 @@ def wish(*requirements: str, framework: str = "torch", **more: object) -> ImageW
         (wish("torch==1.13.1"), "pytorch/pytorch:1.13.1-cuda11.6-cudnn8-runtime"),
         (wish("torch==1.7.1"), "pytorch/pytorch:1.7.1-cuda11.0-cudnn8-runtime"),
         (wish("torch==1.10.2"), "pytorch/pytorch:1.10.0-cuda11.3-cudnn8-runtime"),
+        (wish("torchaudio==0.13.1"), "pytorch/pytorch:1.13.1-cuda11.6-cudnn8-runtime"),
+        (wish("torch>=1.9", "torchtext==0.15.2"), "pytorch/pytorch:2.0.1-cuda11.7-cudnn8-runtime"),
+        (wish("torchvision==0.5.0"), "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"),
         (wish("torch==1.2.0"), "pytorch/pytorch:1.6.0-cuda10.1-cudnn7-runtime"),
         (wish("torch==1.1.*"), "pytorch/pytorch:1.6.0-cuda10.1-cudnn7-runtime"),
         (wish("torch<1.4"), "pytorch/pytorch:1.6.0-cuda10.1-cudnn7-runtime"),
@@ -144,7 +148,7 @@ def test_chosen_image_runs_on_the_card_it_was_chosen_for(name: str) -> None:
 def test_releases_are_ordered_and_whole() -> None:
     releases = list(torch_releases().values())
     assert [release.version for release in releases] == sorted(release.version for release in releases)
-    assert len({release.vision for release in releases}) == len(releases)
+    assert len({built_for("torchvision", release.name) for release in releases} - {""}) == len(releases)
     for release in releases:
         assert release.image_cudas
         assert set(release.image_cudas) <= set(release.wheel_cudas)

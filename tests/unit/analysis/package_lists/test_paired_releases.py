@@ -33,6 +33,8 @@ def _paired(*requirements: str) -> list[str]:
         (["transformers>=4.3,<4.50", "huggingface_hub"], ["transformers>=4.3,<4.50", "huggingface_hub<1"]),
         (["transformers<=4.30"], ["transformers<=4.30", "huggingface-hub<1"]),
         (["transformers<5,!=4.40.0"], ["transformers<5,!=4.40.0", "huggingface-hub<1"]),
+        (["torchtext", "torch>=2.2.0"], ["torchtext", "torch>=2.2.0,<2.4"]),
+        (["torchtext>=0.17", "transformers"], ["torchtext>=0.17", "transformers", "torch<2.4"]),
         (["gradio==3.50.2", "diffusers==0.20.0"], ["gradio==3.50.2", "diffusers==0.20.0", "huggingface-hub<0.26"]),
     ],
 )
@@ -58,6 +60,9 @@ def test_what_an_older_release_needs_is_bounded(listed: list[str], expected: lis
         ["torch==2.1.0", "opencv-python==4.8.0.74"],
         ["torch==2.4.0", "numpy", "opencv-python"],
         ["openai==0.28"],
+        ["torchtext", "torch==2.1.0"],
+        ["torchtext", "torch>=2.6"],
+        ["torchtext==0.9.1", "torch==1.8.1"],
         ["flask==2.3.0"],
         ["git+https://github.com/huggingface/diffusers.git@v0.21.4"],
     ],
