@@ -168,6 +168,7 @@ def _build(nonce: str, **values: str) -> str:
     return build_script(
         "machine_python",
         "machine_inventory",
+        "held",
         "installer",
         "setup",
         values={**dict.fromkeys(names, ""), **values, "nonce": check_nonce(nonce)},

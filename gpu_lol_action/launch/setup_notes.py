@@ -10,6 +10,7 @@ from gpu_lol_action.domain.environment import Check, CheckStatus
 _NAME = "set-up"
 _AN_OLDER = re.compile(r"older ((?:pip|setuptools|wheel|cython)<[\d.]{1,10}(?: (?:wheel)<[\d.]{1,10})?)")
 _ASIDE = re.compile(r"aside ([A-Za-z0-9][A-Za-z0-9._-]{0,99})")
+_MOVED = re.compile(r"moved ([A-Za-z0-9][A-Za-z0-9._-]{0,99}==\d[\w.]{0,40})")
 _NEWER = "Newer versions of these packages need none of this (~/.gpu-lol/setup.log says which failed first)."
 _AGREE = "Ask for versions that go together; ~/.gpu-lol/setup.log says what each package needs."
 
@@ -19,7 +20,16 @@ def read_notes(marked: Sequence[str]) -> tuple[Check, ...]:
     said = [line.removeprefix("note ") for line in marked if line.startswith("note ")]
     older = _told(_AN_OLDER, said)
     aside = [] if "as_asked" in said else _told(_ASIDE, said)
+    moved = [told.partition("==") for told in _told(_MOVED, said)]
     notes = []
+    if moved:
+        names, releases = _list([name for name, _, _ in moved]), ", ".join(release for _, _, release in moved)
+        notes.append(
+            (
+                f"The requirements need another {names} than the image's {releases}, and got it.",
+                "It is built for its own CUDA, which the driver may not run: bound what needs it, or name an image that has it.",
+            )
+        )
     if older:
         notes.append((f"Installed with older tools, which an old package needs: {_list(older)}.", _NEWER))
     if "open" in said:

@@ -35,12 +35,13 @@ gpu_lol_install() {
 # gpu_lol_overcome COMMAND [ARGUMENT...]: each remedy once, as long as one is left for what was said. `list` is the file that the
 # command installs from, if any.
 gpu_lol_overcome() {
-  local code said=$state/install.out limits='' older_pip='' is_open='' is_as_asked='' aside=() line
+  local code said=$state/install.out limits='' older_pip='' is_open='' is_as_asked='' aside=() line held=''
+  gpu_lol_hold
   while :; do
     "$@" 2>&1 | tee "$said"
     code=${PIPESTATUS[0]}
     [ "$code" != 0 ] || break
-    gpu_lol_older_pip || gpu_lol_older_tools || gpu_lol_open_builds || gpu_lol_set_aside || gpu_lol_as_asked || return "$code"
+    gpu_lol_let_go || gpu_lol_older_pip || gpu_lol_older_tools || gpu_lol_open_builds || gpu_lol_set_aside || gpu_lol_as_asked || return "$code"
   done
   for line in ${aside[@]+"${aside[@]}"}; do
     gpu_lol_installer ${options[@]+"${options[@]}"} "$line" || return

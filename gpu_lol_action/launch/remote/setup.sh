@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154,SC1091,SC2088,SC2016  # values stand in front of this script; ~ in messages is for people
-# Runs on the machine, after machine_python.sh, machine_inventory.sh and installer.sh. In: nonce, folder, environment_file (a shell file), system_packages,
+# Runs on the machine, after machine_python.sh, machine_inventory.sh, held.sh and installer.sh. In: nonce, folder, environment_file (a shell file), system_packages,
 # requirements, last_requirements (built without isolation, after the others), constraints (for those), asset_links ("FROM<tab>TO"), setup_commands (base64, one command per line), mode (setup or repair).
 # Each step says when it begins and how it ended; all output goes to ~/.gpu-lol/setup.log as well. What was installed before
 # and after it stays in ~/.gpu-lol/inventory.*, for a snapshot of what came later.
