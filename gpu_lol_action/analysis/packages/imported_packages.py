@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from gpu_lol_action.analysis.dependencies.dependency_lists import lists_of
@@ -40,13 +41,18 @@ _GUARD = regex(r"\nif\s{1,3}\(?__name__\s{0,3}==")
 # One build of many, for one card, one Python: not what an import asks for.
 _IS_WHEEL = regex(r"@\s?https?://")
 _LEAST_COMPLETE = 4
+"""Dependencies that a project's own list needs to be taken for complete: many research projects name two and mean twenty."""
 # What other packages of nearly every list bring, and authors leave out for that.
 _COMES_ALONG = frozenset({
     "numpy", "pillow", "packaging", "typing-extensions", "requests", "tqdm", "pyyaml", "tokenizers", "huggingface-hub", "safetensors", "fsspec",
     "filelock", "psutil", "click", "six", "urllib3", "certifi", "jinja2", "werkzeug", "flask", "lightning-utilities", "azure-core", "protobuf",
-    "tensorboard", "python-dateutil", "attrs", "absl-py", "setuptools", "networkx", "sympy", "regex", "aiohttp", "httpx", "anyio", "starlette",
+    "python-dateutil", "attrs", "absl-py", "setuptools", "networkx", "sympy", "regex", "aiohttp", "httpx", "anyio", "starlette",
 })  # fmt: skip
-"""Dependencies that a project's own list needs to be taken for complete: many research projects name two and mean twenty."""
+# PyTorch has the module that writes for it, and does not bring it; these do (of Lightning those before 2).
+_BRING_TENSORBOARD = frozenset({
+    "tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tf-nightly", "lightning", "pytorch-lightning", "detectron2", "nerfstudio", "tianshou",
+    "skrl", "rsl-rl-lib", "trainer", "tts", "coqui-tts",
+})  # fmt: skip
 
 
 def imported_packages(
@@ -86,7 +92,7 @@ def imported_packages(
         if (
             is_inside
             and name not in extras
-            and (name in _COMES_ALONG or not _ends_without(checkout, run, source, item))
+            and (_comes_along(name, required) or not _ends_without(checkout, run, source, item))
         ):
             continue
         # Keras comes with TensorFlow, and brings none of it, or none of its build for the card.
@@ -107,6 +113,10 @@ def imported_packages(
         for finding in _at_start(checkout, others, is_library=bool(library)):
             found.setdefault(package_name(finding.value), finding)
     return [found[name] for name in sorted(found)]
+
+
+def _comes_along(name: str, required: AbstractSet[str]) -> bool:
+    return name in _COMES_ALONG or (name == "tensorboard" and bool(required & _BRING_TENSORBOARD))
 
 
 def _at_start(checkout: Checkout, declared: Sequence[Declared], *, is_library: bool) -> Iterator[Finding]:

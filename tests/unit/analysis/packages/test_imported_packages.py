@@ -237,6 +237,26 @@ def test_what_ends_a_run_at_its_start_is_installed_though_its_library_s_list_for
 
 
 @pytest.mark.parametrize(
+    ("listed", "is_added"),
+    [
+        (OF_FIVE, True),
+        (OF_FIVE + ", 'torch'", True),
+        (OF_FIVE + ", 'pytorch-lightning'", False),
+        (OF_FIVE + ", 'tensorflow'", False),
+    ],
+)
+def test_pytorchs_writer_for_tensorboard_needs_it(checkout: Build, listed: str, *, is_added: bool) -> None:
+    files = {
+        "README.md": "```\npython -m sound.train --lr 1\n```\n",
+        "setup.py": LIBRARY.format(listed),
+        "sound/__init__.py": "",
+        "sound/train.py": "import torch\nfrom sound.log import write\nmodel.cuda()\nloss.backward()\nwrite(loss)\n",
+        "sound/log.py": "from torch.utils.tensorboard import SummaryWriter\ndef write(loss):\n    SummaryWriter().add(loss)\n",
+    }
+    assert ("tensorboard" in found(checkout(files))) is is_added
+
+
+@pytest.mark.parametrize(
     ("more", "is_added"),
     [
         ({}, True),
