@@ -53,11 +53,21 @@ class Replaced:
     is_older: bool
 
 
+# What installs and does not load, which no index says: from Python 3.11 on a data class takes no other as its default (fairseq issue
+# 5012; hydra-core 1.1.1, 1.2.0 and 1.3.2 were tried).
+_LOADS = MappingProxyType({"hydra-core": ("3.11", "1.3.0.."), "fairseq": ("3.11", _NONE)})
+
+
 @functools.lru_cache(maxsize=1)
 def _lines() -> Mapping[str, str]:
     """Return the table's lines by package; cells are read when they are asked for."""
     lines = table_text("wheel_ranges.csv").splitlines()[1:]
-    return MappingProxyType(dict(line.split(",", maxsplit=1) for line in lines))
+    rows = dict(line.split(",", maxsplit=1) for line in lines)
+    for name, (first, cell) in _LOADS.items():
+        cells = rows.get(name, "," * (len(PYTHONS) - 1)).split(",")
+        later = PYTHONS.index(first)
+        rows[name] = ",".join((*cells[:later], *(cell for _ in cells[later:])))
+    return MappingProxyType(rows)
 
 
 def known_packages() -> frozenset[str]:

@@ -1,100 +1,132 @@
-"""Packages that an older release of another one needs as they were, which its metadata does not say: pip would take the newest.
+"""Packages that a release of another one needs older than they are, which its metadata does not say: pip would take the newest.
 
-``diffusers==0.21`` asks for any ``huggingface-hub``, and imports from it what went in 0.26. Each row was met by many people on their
-own machines; the bound is said beside the pin. Sources: the projects' own issues, and their notes on releases.
+``diffusers==0.21`` asks for any ``huggingface-hub``, and imports from it what went in 0.26. The pairs are in
+``data/paired_releases.csv``; the bound is said beside the pin.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
+from gpu_lol_action.domain.tables import table_rows
 
-_PIN = regex(r"[\w.-]{1,60}(?:\[[\w,.-]{1,60}\])?\s{0,3}(?:===?|~=|<=)\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.*]{0,20}")
-_BELOW = regex(r"[^;@<]{1,120}<\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.]{0,20}(?:,[^;@<]{0,60})?")
-_LEAST = regex(r">=?\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?")
+_Release = tuple[int, int, int]
+_NAME = r"[\w.-]{1,60}(?:\[[\w,.-]{1,60}\])?\s{0,3}"
+_DOTTED = r"(\d{1,4}(?:\.\d{1,4}){0,2})"
+_PIN = regex(_NAME + r"(?:===?|~=|<=)\s{0,3}" + _DOTTED + r"[\w.*+!]{0,20}")
+_BELOW = regex(r"[^;@<]{1,120}<\s{0,3}" + _DOTTED + r"[\w.]{0,20}(?:,[^;@<]{0,60})?")
+_LEAST = regex(r">=?\s{0,3}" + _DOTTED)
 _UPPER = regex(r"<\s{0,3}\d[\w.]{0,20}")
-_OPEN = regex(r"[\w.-]{1,60}(?:\[[\w,.-]{1,60}\])?\s{0,3}(?:>=?\s{0,3}(\d{1,4})(?:\.(\d{1,4}))?[\w.]{0,20})?")
-_NEWEST = (9999, 0)
-# What is pinned or bounded, from which release on and below which; what it needs, and the first release of that with which it fails.
-_PAIRS: tuple[tuple[str, tuple[int, int], tuple[int, int], str, tuple[int, int]], ...] = (
-    # Built for NumPy 1, and what is installed beside it (OpenCV) asks for 2.
-    ("torch", (1, 10), (2, 3), "numpy", (2, 0)),
-    ("diffusers", (0, 0), (0, 29), "huggingface-hub", (0, 26)),
-    ("sentence-transformers", (0, 0), (2, 3), "huggingface-hub", (0, 26)),
-    ("gradio", (3, 0), (5, 0), "huggingface-hub", (1, 0)),
-    ("transformers", (4, 0), (5, 0), "huggingface-hub", (1, 0)),
-    ("flask", (2, 0), (2, 3), "werkzeug", (3, 0)),
-    ("flask", (0, 0), (2, 0), "werkzeug", (2, 1)),
-    ("flask", (0, 0), (2, 0), "jinja2", (3, 1)),
-    ("flask", (0, 0), (2, 0), "itsdangerous", (2, 1)),
-    ("streamlit", (0, 0), (1, 22), "altair", (5, 0)),
-    ("openai", (1, 0), (1, 55), "httpx", (0, 28)),
-    ("pytorch-lightning", (1, 0), (1, 6), "torchmetrics", (0, 8)),
-    # pytorch/text issue 2272: its last release was built for 2.3, and asks for any from there on.
-    ("torchtext", (0, 0), _NEWEST, "torch", (2, 4)),
-)
+_OPEN = regex(_NAME + r"(?:>=?\s{0,3}" + _DOTTED + r"[\w.]{0,20})?")
+_NEWEST: _Release = (9999, 0, 0)
 # It does say so, but only from this release on: bounded from above alone, and beside a library that takes 1, a resolver goes back
 # to the one before.
-_SAYS_SO_FROM = MappingProxyType({"transformers": (4, 13)})
-# Their newest asks for NumPy 2.
-_ASK_FOR_NEWEST = frozenset(
-    {"opencv-python", "opencv-python-headless", "opencv-contrib-python", "opencv-contrib-python-headless"}
-)
+_SAYS_SO_FROM = MappingProxyType({"transformers": (4, 13, 0)})
+
+
+@record(frozen=True, slots=True)
+class _Pair:
+    """Releases of a package from ``first`` on and below ``end`` that fail with ``needs`` from ``bound`` on.
+
+    What no list names is bounded where one of ``beside`` is listed, which bring it, or one of ``beside_newest`` in any release, whose
+    newest ask for a newer one; where both are empty, always.
+    """
+
+    name: str
+    first: _Release
+    end: _Release
+    needs: str
+    bound: _Release
+    beside: frozenset[str]
+    beside_newest: frozenset[str]
+
+    def is_added(self, listed: Mapping[str, Finding]) -> bool:
+        """Whether what it needs is installed though no list names it."""
+        if not self.beside and not self.beside_newest:
+            return True
+        return bool(self.beside & listed.keys()) or any(
+            _OPEN.fullmatch(listed[name].value) for name in self.beside_newest & listed.keys()
+        )
+
+
+@functools.lru_cache(maxsize=1)
+def _pairs() -> tuple[_Pair, ...]:
+    return tuple(
+        _Pair(
+            row["package"],
+            _release(row["from"]) if row["from"] else (0, 0, 0),
+            _release(row["below"]) if row["below"] else _NEWEST,
+            row["needs"],
+            _release(row["needs_below"]) if row["needs_below"] else _NEWEST,
+            frozenset(row["beside"].split()),
+            frozenset(row["beside_newest"].split()),
+        )
+        for row in table_rows("paired_releases.csv")
+    )
+
+
+def _release(text: str) -> _Release:
+    major, minor, patch = (*map(int, text.split(".")), 0, 0)[:3]
+    return major, minor, patch
 
 
 def with_paired_releases(findings: Sequence[Finding]) -> list[Finding]:
-    """Return findings of packages with those that a pinned one needs older: bounded where a list names them, else beside it."""
-    requirements = [finding for finding in findings if finding.field == "dependencies.requirements"]
-    pins = {package_name(finding.value): finding for finding in requirements}
+    """Return findings of packages with those that another one needs older: bounded where a list names them, else beside it."""
     found = list(findings)
+    listed = {package_name(each.value): each for each in found if each.field == "dependencies.requirements"}
     settled: set[str] = set()
-    for name, first, end, other, bound in _PAIRS:
-        pin = pins.get(name)
-        if pin is None or other in settled or not _is_within(name, pin.value.partition(";")[0].strip(), first, end):
+    for pair in _pairs():
+        pin, named = listed.get(pair.name), listed.get(pair.needs)
+        if pin is None or pair.needs in settled:
             continue
-        limit = ".".join(map(str, bound)).removesuffix(".0")
-        why = f"`{pin.value}` ({pin.evidence}) does not work with {other} from {limit} on, and {_says(name)}"
-        named = pins.get(other)
-        if (
-            named is None
-            and name == "torch"
-            and not any(_OPEN.fullmatch(p.value) for k, p in pins.items() if k in _ASK_FOR_NEWEST)
-        ):
+        if not _is_within(pair.name, pin.value.partition(";")[0].strip(), pair.first, pair.end):
             continue
+        if named is None and not pair.is_added(listed):
+            continue
+        settled.add(pair.needs)
+        limit = "" if pair.bound == _NEWEST else ".".join(map(str, pair.bound)).removesuffix(".0").removesuffix(".0")
+        value = f"{pair.needs}<{limit}".removesuffix("<") if named is None else _below(named.value, pair.bound, limit)
+        if value is None:
+            continue
+        what = f"does not work with {pair.needs} from {limit} on" if limit else f"imports {pair.needs}"
+        why = f"`{pin.value}` ({pin.evidence}) {what}, and {_says(pair.name)}"
         if named is None:
-            found.append(Finding("dependencies.requirements", f"{other}<{limit}", why, Confidence.MEDIUM, pin.evidence))
-            settled.add(other)
-            continue
-        settled.add(other)
-        read, below = _OPEN.fullmatch(named.value), _version(_BELOW.fullmatch(named.value))
-        least = _version(_LEAST.search(named.value)) or (0, 0)
-        if least < bound and below is not None and below > bound:
-            value = _UPPER.sub(f"<{limit}", named.value, count=1)
-        elif least < bound and read is not None:
-            value = f"{named.value}{',' if read[1] else ''}<{limit}"
+            bounded = Finding("dependencies.requirements", value, why, Confidence.MEDIUM, pin.evidence)
+            found.append(bounded)
         else:
-            continue
-        found = [replace(each, value=value, why=why) if each is named else each for each in found]
+            bounded = replace(named, value=value, why=why)
+            found = [bounded if each is named else each for each in found]
+        listed[pair.needs] = bounded
     return found
+
+
+def _below(requirement: str, bound: _Release, limit: str) -> str | None:
+    """Return a requirement below a release; None where it is already, or says itself that it wants a newer one."""
+    read, below = _OPEN.fullmatch(requirement), _version(_BELOW.fullmatch(requirement))
+    if not limit or (_version(_LEAST.search(requirement)) or (0, 0, 0)) >= bound:
+        return None
+    if below is not None and below > bound:
+        return _UPPER.sub(f"<{limit}", requirement, count=1)
+    return f"{requirement}{',' if read[1] else ''}<{limit}" if read is not None else None
 
 
 def _says(name: str) -> str:
     """Return what a package says of that itself."""
     first = _SAYS_SO_FROM.get(name)
-    return (
-        f"says so only from {'.'.join(map(str, first))} on: pip may go back to one before it"
-        if first
-        else "does not say so"
-    )
+    if first is None:
+        return "does not say so"
+    return f"says so only from {'.'.join(map(str, first[:2]))} on: pip may go back to one before it"
 
 
-def _is_within(name: str, requirement: str, first: tuple[int, int], end: tuple[int, int]) -> bool:
+def _is_within(name: str, requirement: str, first: _Release, end: _Release) -> bool:
     """Whether a requirement asks for one of the releases from ``first`` on and below ``end``, and for no other that pip would take."""
     pinned = _version(_PIN.fullmatch(requirement))
     if name in _SAYS_SO_FROM:
@@ -110,5 +142,5 @@ def _is_within(name: str, requirement: str, first: tuple[int, int], end: tuple[i
     return below is not None and first < below <= end
 
 
-def _version(read: re.Match[str] | None) -> tuple[int, int] | None:
-    return (int(read[1]), int(read[2] or 0)) if read is not None else None
+def _version(read: re.Match[str] | None) -> _Release | None:
+    return _release(read[1]) if read is not None and read[1] else None

@@ -26,6 +26,7 @@ def nearest(requirement: str, python: str) -> str | None:
         ("numpy>=2.1", "3.9", "numpy==2.0.2"),
         ("Scikit_Image==0.17.2", "3.11", "Scikit_Image==0.20.0"),
         ("ipython==8.7.0", "3.7", "ipython==7.34.0"),
+        ("hydra-core==1.1.1", "3.11", "hydra-core==1.3.0"),
         ("tensorflow[and-cuda]==2.11.1", "3.11", "tensorflow[and-cuda]==2.12.0"),
         ("numpy==1.19.5 ; python_version < '3.12'", "3.11", 'numpy==1.23.2 ; python_version < "3.12"'),
     ],
@@ -88,6 +89,14 @@ def test_a_python_for_which_a_package_has_nothing_is_no_way_out() -> None:
     assert not has_none("numpy", "3.11")
     assert unmet(pins, "3.14") == 2
     assert best_python(pins, ("3.14", "3.11", "3.10")) == "3.10"
+
+
+def test_what_installs_and_does_not_load_is_none_either() -> None:
+    assert has_none("fairseq==0.12.2", "3.11")
+    assert not has_none("fairseq", "3.10")
+    assert best_python(["fairseq"], ("3.12", "3.11", "3.10")) == "3.10"
+    assert replaced("hydra-core==1.1.1", "3.10") is None
+    assert replaced("hydra-core==1.3.2", "3.12") is None
 
 
 def test_cells_are_read_as_bounds() -> None:
