@@ -29,7 +29,7 @@ _OPEN = regex(_NAME + r"(?:>=?\s{0,3}" + _DOTTED + r"[\w.]{0,20})?")
 _NEWEST: _Release = (9999, 0, 0)
 # It does say so, but only from this release on: bounded from above alone, and beside a library that takes 1, a resolver goes back
 # to the one before.
-_SAYS_SO_FROM = MappingProxyType({"transformers": (4, 13, 0)})
+_SAYS_SO_FROM = MappingProxyType({("transformers", "huggingface-hub"): (4, 13, 0)})
 
 
 @record(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def with_paired_releases(findings: Sequence[Finding]) -> list[Finding]:
         pin, named = listed.get(pair.name), listed.get(pair.needs)
         if pin is None or pair.needs in settled:
             continue
-        if not _is_within(pair.name, pin.value.partition(";")[0].strip(), pair.first, pair.end):
+        if not _is_within(pair, pin.value.partition(";")[0].strip()):
             continue
         if named is None and not pair.is_added(listed):
             continue
@@ -97,7 +97,7 @@ def with_paired_releases(findings: Sequence[Finding]) -> list[Finding]:
         if value is None:
             continue
         what = f"does not work with {pair.needs} from {limit} on" if limit else f"imports {pair.needs}"
-        why = f"`{pin.value}` ({pin.evidence}) {what}, and {_says(pair.name)}"
+        why = f"`{pin.value}` ({pin.evidence}) {what}, and {_says(pair)}"
         if named is None:
             bounded = Finding("dependencies.requirements", value, why, Confidence.MEDIUM, pin.evidence)
             found.append(bounded)
@@ -118,28 +118,29 @@ def _below(requirement: str, bound: _Release, limit: str) -> str | None:
     return f"{requirement}{',' if read[1] else ''}<{limit}" if read is not None else None
 
 
-def _says(name: str) -> str:
+def _says(pair: _Pair) -> str:
     """Return what a package says of that itself."""
-    first = _SAYS_SO_FROM.get(name)
+    first = _SAYS_SO_FROM.get((pair.name, pair.needs))
     if first is None:
         return "does not say so"
     return f"says so only from {'.'.join(map(str, first[:2]))} on: pip may go back to one before it"
 
 
-def _is_within(name: str, requirement: str, first: _Release, end: _Release) -> bool:
-    """Whether a requirement asks for one of the releases from ``first`` on and below ``end``, and for no other that pip would take."""
+def _is_within(pair: _Pair, requirement: str) -> bool:
+    """Whether a requirement asks for one of a pair's releases, and for no other that pip would take."""
     pinned = _version(_PIN.fullmatch(requirement))
-    if name in _SAYS_SO_FROM:
+    says_so = _SAYS_SO_FROM.get((pair.name, pair.needs))
+    if says_so is not None:
         least = _version(_LEAST.search(requirement))
         is_exact = pinned is not None and "<=" not in requirement
-        if is_exact or (least is not None and least >= _SAYS_SO_FROM[name]):
+        if is_exact or (least is not None and least >= says_so):
             return False
     if pinned is not None:
-        return first <= pinned < end
+        return pair.first <= pinned < pair.end
     below = _version(_BELOW.fullmatch(requirement))  # of all that are allowed the newest is taken
-    if below is None and end == _NEWEST:
+    if below is None and pair.end == _NEWEST:
         return _OPEN.fullmatch(requirement) is not None
-    return below is not None and first < below <= end
+    return below is not None and pair.first < below <= pair.end
 
 
 def _version(read: re.Match[str] | None) -> _Release | None:

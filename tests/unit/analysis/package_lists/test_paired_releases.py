@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.package_lists.paired_releases import with_paired_releases
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.tables import table_rows
 
 
 def _paired(*requirements: str) -> list[str]:
@@ -22,7 +24,7 @@ def _paired(*requirements: str) -> list[str]:
         (["huggingface-hub>=0.16", "diffusers~=0.24.0"], ["huggingface-hub>=0.16,<0.26", "diffusers~=0.24.0"]),
         (["flask==1.1.2"], ["flask==1.1.2", "werkzeug<2.1", "jinja2<3.1", "itsdangerous<2.1"]),
         (["Flask==2.2.2"], ["Flask==2.2.2", "werkzeug<3"]),
-        (["streamlit==1.12.1", "altair"], ["streamlit==1.12.1", "altair<5"]),
+        (["streamlit==1.12.1", "altair"], ["streamlit==1.12.1", "altair<5", "pyarrow<26"]),
         (["torch==2.1.0", "numpy"], ["torch==2.1.0", "numpy<2"]),
         (["torch==2.1.0", "opencv-python"], ["torch==2.1.0", "opencv-python", "numpy<2"]),
         (["openai==1.30.1"], ["openai==1.30.1", "httpx<0.28"]),
@@ -33,9 +35,27 @@ def _paired(*requirements: str) -> list[str]:
         (["transformers>=4.3,<4.50", "huggingface_hub"], ["transformers>=4.3,<4.50", "huggingface_hub<1"]),
         (["transformers<=4.30"], ["transformers<=4.30", "huggingface-hub<1"]),
         (["transformers<5,!=4.40.0"], ["transformers<5,!=4.40.0", "huggingface-hub<1"]),
+        (["pycocotools==2.0.7", "numpy>=1.20"], ["pycocotools==2.0.7", "numpy>=1.20,<2"]),
+        (["imgaug", "opencv-python"], ["imgaug", "opencv-python", "numpy<2"]),
+        (["datasets==2.12.0"], ["datasets==2.12.0", "numpy<2", "pyarrow<21", "fsspec<2023.10", "huggingface-hub<1"]),
+        (["datasets", "numpy==1.26.4"], ["datasets", "numpy==1.26.4", "pyarrow<26"]),
+        (["trl>=0.9", "numpy<1.24", "pyarrow"], ["trl>=0.9", "numpy<1.24", "pyarrow<26"]),
+        (["pyarrow==14.0.2", "numpy"], ["pyarrow==14.0.2", "numpy<2"]),
+        (["gradio==4.29.0"], ["gradio==4.29.0", "huggingface-hub<1", "starlette<1", "pydantic<2.11"]),
+        (
+            ["gradio==3.36.1", "pydantic==1.10.2"],
+            ["gradio==3.36.1", "pydantic==1.10.2", "huggingface-hub<1", "starlette<1", "gradio-client<2"],
+        ),
+        (["transformers==4.31.0", "peft>=0.4"], ["transformers==4.31.0", "peft>=0.4,<0.14"]),
+        (["bitsandbytes==0.41.1", "torch"], ["bitsandbytes==0.41.1", "torch<2.4", "scipy"]),
+        (["bitsandbytes==0.41.1", "scipy>=1.7", "torch==2.0.1"], ["bitsandbytes==0.41.1", "scipy>=1.7", "torch==2.0.1"]),
+        (["gensim==4.3.2", "bitsandbytes==0.41.1"], ["gensim==4.3.2", "bitsandbytes==0.41.1", "scipy<1.13", "torch<2.4"]),
         (["torchtext", "torch>=2.2.0"], ["torchtext", "torch>=2.2.0,<2.4"]),
         (["torchtext>=0.17", "transformers"], ["torchtext>=0.17", "transformers", "torch<2.4"]),
-        (["gradio==3.50.2", "diffusers==0.20.0"], ["gradio==3.50.2", "diffusers==0.20.0", "huggingface-hub<0.26"]),
+        (
+            ["gradio==3.50.2", "diffusers==0.20.0"],
+            ["gradio==3.50.2", "diffusers==0.20.0", "huggingface-hub<0.26", "starlette<1"],
+        ),
     ],
 )
 def test_what_an_older_release_needs_is_bounded(listed: list[str], expected: list[str]) -> None:
@@ -57,8 +77,16 @@ def test_what_an_older_release_needs_is_bounded(listed: list[str], expected: lis
         ["diffusers==0.21.4", "huggingface-hub<0.25"],
         ["diffusers==0.21.4", "huggingface-hub>=0.27"],
         ["torch==2.1.0"],
-        ["torch==2.1.0", "opencv-python==4.8.0.74"],
+        ["torch==2.1.0", "opencv-python==4.10.0.84"],
         ["torch==2.4.0", "numpy", "opencv-python"],
+        ["pycocotools==2.0.8", "numpy"],
+        ["numpy==1.26.4", "scipy"],  # nothing brings pyarrow
+        ["numpy>=2", "datasets"],
+        ["numpy", "datasets"],
+        ["transformers==4.31.0"],  # nobody asks for peft
+        ["transformers==4.44.0", "peft"],
+        ["bitsandbytes==0.43.1"],
+        ["gradio==5.49.1"],
         ["openai==0.28"],
         ["torchtext", "torch==2.1.0"],
         ["torchtext", "torch>=2.6"],
@@ -69,3 +97,13 @@ def test_what_an_older_release_needs_is_bounded(listed: list[str], expected: lis
 )
 def test_what_is_new_enough_or_bounded_stays(listed: list[str]) -> None:
     assert _paired(*listed) == listed
+
+
+def test_of_two_bounds_of_one_package_the_lower_comes_first() -> None:
+    """What was bounded once is settled, so the rows of a package stand in the order of their bounds."""
+    rows = table_rows("paired_releases.csv")
+    for needs in {row["needs"] for row in rows}:
+        bounds = [tuple(map(int, (row["needs_below"] or "9999").split("."))) for row in rows if row["needs"] == needs]
+        assert bounds == sorted(bounds), needs
+    assert len({tuple(row.values()) for row in rows}) == len(rows)
+    assert all(package_name(row[column]) == row[column] for row in rows for column in ("package", "needs"))
