@@ -47,9 +47,20 @@ def _paired(*requirements: str) -> list[str]:
             ["gradio==3.36.1", "pydantic==1.10.2", "huggingface-hub<1", "starlette<1", "gradio-client<2"],
         ),
         (["transformers==4.31.0", "peft>=0.4"], ["transformers==4.31.0", "peft>=0.4,<0.14"]),
+        (["transformers==4.31.0", "diffusers"], ["transformers==4.31.0", "diffusers<0.32"]),
+        (["trl==0.7.4", "transformers>=4.31"], ["trl==0.7.4", "transformers>=4.31,<4.39"]),
+        (["trl==0.7.4", "transformers", "peft"], ["trl==0.7.4", "transformers<4.39", "peft<0.14", "huggingface-hub<1"]),
+        (["diffusers==0.32.0", "transformers"], ["diffusers==0.32.0", "transformers<5", "huggingface-hub<1"]),
+        (["tensorflow==2.15.0", "datasets"], ["tensorflow==2.15.0", "datasets", "pyarrow<26"]),
         (["bitsandbytes==0.41.1", "torch"], ["bitsandbytes==0.41.1", "torch<2.4", "scipy"]),
-        (["bitsandbytes==0.41.1", "scipy>=1.7", "torch==2.0.1"], ["bitsandbytes==0.41.1", "scipy>=1.7", "torch==2.0.1"]),
-        (["gensim==4.3.2", "bitsandbytes==0.41.1"], ["gensim==4.3.2", "bitsandbytes==0.41.1", "scipy<1.13", "torch<2.4"]),
+        (
+            ["bitsandbytes==0.41.1", "scipy>=1.7", "torch==2.0.1"],
+            ["bitsandbytes==0.41.1", "scipy>=1.7", "torch==2.0.1"],
+        ),
+        (
+            ["gensim==4.3.2", "bitsandbytes==0.41.1"],
+            ["gensim==4.3.2", "bitsandbytes==0.41.1", "torch<2.4", "scipy<1.13"],
+        ),
         (["torchtext", "torch>=2.2.0"], ["torchtext", "torch>=2.2.0,<2.4"]),
         (["torchtext>=0.17", "transformers"], ["torchtext>=0.17", "transformers", "torch<2.4"]),
         (
@@ -86,6 +97,8 @@ def test_what_an_older_release_needs_is_bounded(listed: list[str], expected: lis
         ["transformers==4.31.0"],  # nobody asks for peft
         ["transformers==4.44.0", "peft"],
         ["bitsandbytes==0.43.1"],
+        ["diffusers==0.32.0"],  # of its pipelines without words
+        ["tensorflow==2.15.0"],
         ["gradio==5.49.1"],
         ["openai==0.28"],
         ["torchtext", "torch==2.1.0"],
@@ -106,4 +119,17 @@ def test_of_two_bounds_of_one_package_the_lower_comes_first() -> None:
         bounds = [tuple(map(int, (row["needs_below"] or "9999").split("."))) for row in rows if row["needs"] == needs]
         assert bounds == sorted(bounds), needs
     assert len({tuple(row.values()) for row in rows}) == len(rows)
+
+
+def test_what_is_bounded_is_bounded_before_it_bounds_others() -> None:
+    rows = table_rows("paired_releases.csv")
+    for place, row in enumerate(rows):
+        later = {other["needs"] for other in rows[place:]}
+        # Each of these pairs bounds the other, in releases that do not meet.
+        is_mutual = (row["package"], row["needs"]) in {("pyarrow", "numpy"), ("diffusers", "transformers")}
+        assert row["package"] not in later or is_mutual, row
+
+
+def test_packages_are_written_as_the_index_does() -> None:
+    rows = table_rows("paired_releases.csv")
     assert all(package_name(row[column]) == row[column] for row in rows for column in ("package", "needs"))
