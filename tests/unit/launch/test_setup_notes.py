@@ -29,6 +29,14 @@ def test_each_kind_is_told_once_with_all_its_names() -> None:
     assert {(note.name, note.status, bool(note.fix)) for note in notes} == {("set-up", CheckStatus.NOTED, True)}
 
 
+def test_what_took_the_place_of_the_images_own_is_told_with_its_release() -> None:
+    notes = read_notes(["note moved torch==2.6.0", "note moved torchvision==0.21.0", "note moved torch==2.6.0"])
+    assert [note.sentence for note in notes] == [
+        "The requirements need another `torch`, `torchvision` than the image's 2.6.0, 0.21.0, and got it."
+    ]
+    assert "CUDA" in notes[0].fix
+
+
 def test_one_that_waited_and_did_not_help_is_not_told() -> None:
     notes = read_notes(["note aside torch", "note as_asked"])
     assert [note.sentence for note in notes] == [
@@ -37,7 +45,8 @@ def test_one_that_waited_and_did_not_help_is_not_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["note aside ](https://evil.example) @all", "note older rm -rf", "note older setuptools<81`", "note aside ", "note"]
+    "line", ["note aside ](https://evil.example) @all", "note older rm -rf", "note older setuptools<81`", "note aside ", "note",
+             "note moved torch", "note moved torch==$(id)", "note moved <b>==2"]
 )  # fmt: skip
 def test_what_is_not_ours_is_not_repeated(line: str) -> None:
     assert read_notes([line]) == ()
