@@ -62,15 +62,14 @@ def test_it_is_let_go_where_it_has_part_in_the_contradiction(tmp_path: Path, sai
     program = "\n".join(
         [
             "set -u",
-            'say() { echo "note: $1"; }',
             'gpu_lol_spelled() { printf %s "$1"; }',
-            f"state={tmp_path} said={tmp_path}/said held={tmp_path}/held.txt python=python3",
+            f"state={tmp_path} said={tmp_path}/said held={tmp_path}/held.txt python=python3 let_go=()",
             read_remote("held.sh"),
-            'gpu_lol_let_go > /dev/stdout; echo "code: $?"',
+            'gpu_lol_let_go; echo "code: $?"; printf "let go: %s\\n" ${let_go[@]+"${let_go[@]}"}',
         ]
     )
     lines = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True).stdout.splitlines()
 
-    assert [line.removeprefix("note: note moved ") for line in lines if line.startswith("note: ")] == moved
+    assert [told for line in lines if line.startswith("let go: ") and (told := line.removeprefix("let go: "))] == moved
     assert f"code: {0 if moved else 1}" in lines
     assert (tmp_path / "held.txt").read_text() == ("" if moved else HELD)

@@ -11,7 +11,7 @@ from gpu_lol_action.domain.environment import CheckStatus
 from gpu_lol_action.domain.spec import Dependencies
 from gpu_lol_action.launch.setup import SetupReading, SetupRequest, build_setup_script, parse_setup_output
 from tests.fixtures.machines.machine import Machine, running_machine
-from tests.support.packages import lay_python, lay_uv, make_wheel, served
+from tests.support.packages import lay_python, lay_uv, make_source, make_wheel, served
 
 NONCE = "0123456789abcdef"
 
@@ -158,3 +158,23 @@ def test_a_command_that_asks_for_another_gets_it(machine: Machine, shell: OpenSs
 
     assert reading.failed is None, reading
     assert versions(machine, shell, "torch") == ["2.5.1"]
+
+
+@pytest.mark.parametrize(("published", "built_with"), [("2.6.0", "2.6.0"), ("2.5.1", "2.15.0")])
+def test_what_is_built_is_built_with_the_images_where_an_index_has_it(
+    machine: Machine, shell: OpenSsh, tmp_path_factory: pytest.TempPathFactory, published: str, built_with: str
+) -> None:
+    folder = tmp_path_factory.mktemp("builds")
+    for version in (published, "2.15.0"):
+        make_wheel(folder / "torch", "torch", version)
+    make_source(
+        folder / "by-torch", "by_torch", first="import torch", value="torch.__version__", build_requires='["torch"]'
+    )
+    with served(folder) as index:
+        reading = set_up(machine, shell, index, "by-torch")
+
+    assert reading.failed is None, reading
+    program = "import by_torch; print(by_torch.built_with)"
+    assert shell.run(machine.endpoint, f"/opt/venv/bin/python -c '{program}'").stdout.strip() == built_with
+    assert versions(machine, shell, "torch") == ["2.6.0+cu124"]
+    assert reading.notes == ()

@@ -61,21 +61,32 @@ for name, release in held.items():
 PYTHON
   [ -s "$held" ] || return 0
   export PIP_CONSTRAINT="${PIP_CONSTRAINT:+$PIP_CONSTRAINT }$held" UV_CONSTRAINT="${UV_CONSTRAINT:+$UV_CONSTRAINT }$held"
+  # What is compiled against another PyTorch than the one that runs does not load.
+  export PIP_BUILD_CONSTRAINT="${PIP_BUILD_CONSTRAINT:+$PIP_BUILD_CONSTRAINT }$held"
+  export UV_BUILD_CONSTRAINT="${UV_BUILD_CONSTRAINT:+$UV_BUILD_CONSTRAINT }$held"
 }
 
 # Once, and only where the installer names it in a contradiction: what needs another PyTorch than the image's gets it.
 gpu_lol_let_go() {
-  local line name release moved=()
+  local line name release
   [ -s "${held:-}" ] || return 1
   grep -qE 'ResolutionImpossible|No solution found when resolving|No matching distribution found' "$said" || return 1
   while IFS= read -r line; do
     name=$(gpu_lol_spelled "${line%%==*}") release=$(printf %s "${line##*==}" | sed 's/\./\\./g')
     # pip names it as a constraint, by what it depends on, or in a build that has no other; uv by what is required.
-    grep -qiE "\(constraint\) $name==|^ +$name $release(\+[^ ]*)? depends on|distribution found for $name==|(you require|and) $name==$release([^0-9.]|\$)" "$said" || continue
-    moved+=("$line")
+    grep -qiE "\(constraint\) $name==|^ +$name $release(\+[^ ]*)? depends on|distribution found for $name==|(you require|and|no version of) $name==$release([^0-9.]|\$)" "$said" || continue
+    let_go+=("$line")
   done < "$held"
-  [ "${#moved[@]}" -gt 0 ] || return 1
-  for line in "${moved[@]}"; do say "note moved $line"; done
+  [ "${#let_go[@]}" -gt 0 ] || return 1
   : > "$held"
   echo "What is asked for needs another than the image's: once more without holding it."
+}
+
+# Says what was replaced: what only a build had otherwise is as it was.
+gpu_lol_say_moved() {
+  local line
+  for line in ${let_go[@]+"${let_go[@]}"}; do
+    [ "$("$python" -c 'import sys, importlib.metadata as m; print(m.version(sys.argv[1]).partition("+")[0])' "${line%%==*}" 2> /dev/null)" = "${line##*==}" ] ||
+      say "note moved $line"
+  done
 }

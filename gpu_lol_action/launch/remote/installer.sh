@@ -35,7 +35,7 @@ gpu_lol_install() {
 # gpu_lol_overcome COMMAND [ARGUMENT...]: each remedy once, as long as one is left for what was said. `list` is the file that the
 # command installs from, if any.
 gpu_lol_overcome() {
-  local code said=$state/install.out limits='' older_pip='' is_open='' is_as_asked='' aside=() line held=''
+  local code said=$state/install.out limits='' older_pip='' is_open='' is_as_asked='' aside=() line held='' let_go=()
   gpu_lol_hold
   while :; do
     "$@" 2>&1 | tee "$said"
@@ -46,6 +46,7 @@ gpu_lol_overcome() {
   for line in ${aside[@]+"${aside[@]}"}; do
     gpu_lol_installer ${options[@]+"${options[@]}"} "$line" || return
   done
+  gpu_lol_say_moved
 }
 
 # In a folder of its own: the environment keeps its pip.
@@ -66,7 +67,7 @@ gpu_lol_older_tools() {
     limits+=" $limit"
     # shellcheck disable=SC2086 # limits of ours: one word each
     printf '%s\n' $limits > "$file"
-    export PIP_BUILD_CONSTRAINT=$file UV_BUILD_CONSTRAINT=$file
+    export PIP_BUILD_CONSTRAINT="$file${held:+ $held}" UV_BUILD_CONSTRAINT="$file${held:+ $held}"
     # That pip does not know the variable for builds; the one for all reaches them too.
     if ! gpu_lol_pip install --help 2> /dev/null | grep -q -- --build-constraint; then
       case " ${PIP_CONSTRAINT:-} " in *" $file "*) ;; *) export PIP_CONSTRAINT="${PIP_CONSTRAINT:+$PIP_CONSTRAINT }$file" ;; esac
