@@ -112,8 +112,8 @@ def test_an_unknown_import_is_said_and_not_installed(checkout: Build) -> None:
 
 
 def test_an_import_takes_the_version_of_an_extra(checkout: Build) -> None:
-    text = '[project]\nname="x"\ndependencies=["torch"]\n[project.optional-dependencies]\nlog=["wandb==0.16"]\n'
-    assert found(checkout({"train.py": "import wandb\n" + RUN, "pyproject.toml": text})) == ["torch", "wandb==0.16"]
+    text = '[project]\nname="x"\ndependencies=["torch"]\n[project.optional-dependencies]\nlog=["wandb==0.17"]\n'
+    assert found(checkout({"train.py": "import wandb\n" + RUN, "pyproject.toml": text})) == ["torch", "wandb==0.17"]
 
 
 def test_a_script_that_imports_the_project_from_elsewhere_needs_it_installed(checkout: Build) -> None:

@@ -194,10 +194,10 @@ def test_conda_requirement(conda: str, pip: str | None) -> None:
 
 
 def test_an_environment_includes_lists_and_projects(checkout: Build) -> None:
-    text = "name: x\nchannels: [pytorch]\ndependencies:\n  - python=3.10\n  - pip:\n    - -r requirements/gpu.txt\n    - -e .\n    - trl==0.9\n"
+    text = "name: x\nchannels: [pytorch]\ndependencies:\n  - python=3.10\n  - pip:\n    - -r requirements/gpu.txt\n    - -e .\n    - trl==0.10\n"
     files = {"environment.yaml": text, "requirements/gpu.txt": "torch==2.2.0\n", "setup.py": "setup(name='mine')\n"}
     tree = checkout(files)
-    assert found(tree) == ["torch==2.2.0", "trl==0.9"]
+    assert found(tree) == ["torch==2.2.0", "trl==0.10"]
     assert found(tree, "dependencies.setup_commands") == ["python3 -m pip install -e ."]
     assert found(tree, "environment.python_version") == ["3.10"]
 

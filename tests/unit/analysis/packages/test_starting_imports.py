@@ -121,12 +121,12 @@ def test_a_service_that_watches_leaves_its_pins_to_itself(checkout: Build) -> No
     files = {
         "monitoring/requirements.txt": "pandas~=1.1.5\nWerkzeug~=2.0.1\nprefect~=2.0\n",
         "monitoring/app.py": "import werkzeug\nwerkzeug.run()\n",
-        "train/requirements.txt": "pandas==1.4.2\nscikit-learn\n",
+        "train/requirements.txt": "pandas==2.2.2\nscikit-learn\n",
         "train/train.py": "import pandas\nimport prefect\nfrom sklearn.linear_model import Ridge\nRidge().fit(pandas.read_csv('x'))\n",
     }
     tree = checkout(files)
     found = [f.value for f in packages.detect(tree) if f.field == "dependencies.requirements"]
-    assert found == ["pandas==1.4.2", "scikit-learn", "prefect", "werkzeug"]
+    assert found == ["pandas==2.2.2", "scikit-learn", "prefect", "werkzeug"]
 
 
 COMMANDED = {
