@@ -8,12 +8,9 @@ import pytest
 
 from gpu_lol_action.adapters.ssh import OpenSsh
 from gpu_lol_action.domain.environment import CheckStatus
-from gpu_lol_action.domain.spec import Dependencies
-from gpu_lol_action.launch.setup import SetupReading, SetupRequest, build_setup_script, parse_setup_output
 from tests.fixtures.machines.machine import Machine, running_machine
 from tests.support.packages import lay_python, lay_uv, make_source, make_wheel, served
-
-NONCE = "0123456789abcdef"
+from tests.support.set_up import set_up
 
 
 @pytest.fixture(scope="module")
@@ -59,21 +56,6 @@ def shell(machine: Machine, shell: OpenSsh, index: str) -> Iterator[OpenSsh]:
     assert done.exit_code == 0, done
     yield shell
     shell.run(machine.endpoint, "rm -rf ~/code ~/.gpu-lol ~/.cache /opt/venv; mv /opt/venv.before /opt/venv")
-
-
-def set_up(
-    machine: Machine, shell: OpenSsh, index: str, *requirements: str, commands: tuple[str, ...] = ()
-) -> SetupReading:
-    env = {
-        "UV_DEFAULT_INDEX": index,
-        "PIP_INDEX_URL": index,
-        "PIP_CONFIG_FILE": "/dev/null",
-        "UV_NO_CACHE": "1",
-        "PIP_NO_CACHE_DIR": "1",
-    }
-    request = SetupRequest(Dependencies(requirements=requirements, setup_commands=commands), "code", env, {})
-    output = shell.run(machine.endpoint, build_setup_script(request, NONCE))
-    return parse_setup_output(output.stdout, NONCE, commands)
 
 
 def versions(machine: Machine, shell: OpenSsh, *names: str) -> list[str]:

@@ -8,12 +8,10 @@ import pytest
 
 from gpu_lol_action.adapters.ssh import OpenSsh
 from gpu_lol_action.domain.environment import CheckStatus
-from gpu_lol_action.domain.spec import Dependencies
-from gpu_lol_action.launch.setup import SetupReading, SetupRequest, build_setup_script, parse_setup_output
 from tests.fixtures.machines.machine import Machine, running_machine
 from tests.support.packages import lay_python, lay_uv, make_source, make_wheel, served
+from tests.support.set_up import set_up
 
-NONCE = "0123456789abcdef"
 # An older pip, as far as this test needs one: it says who it is, and has the machine's own install what this test is about.
 OLD_PIP = """
 import subprocess, sys
@@ -65,21 +63,6 @@ def shell(machine: Machine, shell: OpenSsh) -> Iterator[OpenSsh]:
     shell.run(machine.endpoint, "mkdir -p ~/code; cp -a /opt/venv /opt/venv.before")
     yield shell
     shell.run(machine.endpoint, "rm -rf ~/code ~/.gpu-lol ~/.cache /opt/venv; mv /opt/venv.before /opt/venv")
-
-
-def set_up(
-    machine: Machine, shell: OpenSsh, index: str, *requirements: str, commands: tuple[str, ...] = ()
-) -> SetupReading:
-    env = {
-        "UV_DEFAULT_INDEX": index,
-        "PIP_INDEX_URL": index,
-        "PIP_CONFIG_FILE": "/dev/null",
-        "UV_NO_CACHE": "1",
-        "PIP_NO_CACHE_DIR": "1",
-    }
-    request = SetupRequest(Dependencies(requirements=requirements, setup_commands=commands), "code", env, {})
-    output = shell.run(machine.endpoint, build_setup_script(request, NONCE))
-    return parse_setup_output(output.stdout, NONCE, commands)
 
 
 def installed(machine: Machine, shell: OpenSsh, what: str) -> str:

@@ -42,7 +42,7 @@ PARTS = 20
 def expressions() -> list[tuple[str, int]]:
     """Return the analyzer's expressions of which the table knows words."""
     for room in (analysis, domain, estimation):
-        for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
+        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
             importlib.import_module(module.name)
     kind = type(regex(""))
     found = {(each.pattern, int(each.given_flags)) for each in gc.get_objects() if type(each) is kind}
