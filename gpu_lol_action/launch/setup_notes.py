@@ -23,11 +23,11 @@ def read_notes(marked: Sequence[str]) -> tuple[Check, ...]:
     moved = [told.partition("==") for told in _told(_MOVED, said)]
     notes = []
     if moved:
-        names, releases = _list([name for name, _, _ in moved]), ", ".join(release for _, _, release in moved)
+        them = ", ".join(f"`{name}` {release}" for name, _, release in moved)
         notes.append(
             (
-                f"The requirements need another {names} than the image's {releases}, and got it.",
-                "It is built for its own CUDA, which the driver may not run: bound what needs it, or name an image that has it.",
+                f"The image's {them} gave way: the requirements ask for other releases.",
+                "They are built for their own CUDA, which the driver may not run: bound what needs them, or name an image that has them.",
             )
         )
     if older:

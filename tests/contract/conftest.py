@@ -9,6 +9,7 @@ import pytest
 
 from gpu_lol_action.adapters.ssh import OpenSsh
 from tests.fixtures.machines.machine import Machine, running_machine
+from tests.support.packages import lay_python, lay_uv
 from tests.support.terminal import Terminal, open_terminal
 from tests.support.web import Web, web_server
 
@@ -17,6 +18,22 @@ from tests.support.web import Web, web_server
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     """A machine that a module's tests share; a module that lays something over it has one of its own."""
     with running_machine(tmp_path_factory.mktemp("machine")) as started:
+        yield started
+
+
+@pytest.fixture(scope="module", params=["pip", "uv"])
+def installer(request: pytest.FixtureRequest) -> str:
+    """What a machine installs packages with."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def installing_machine(tmp_path_factory: pytest.TempPathFactory, installer: str) -> Iterator[Machine]:
+    """A machine with an environment of its own for Python, which has the one installer alone."""
+    folder = tmp_path_factory.mktemp("machine")
+    lay_python(folder, has_pip=installer == "pip")
+    lay_uv(folder)
+    with running_machine(folder) as started:
         yield started
 
 

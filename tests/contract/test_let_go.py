@@ -62,9 +62,9 @@ def test_it_is_let_go_where_it_has_part_in_the_contradiction(tmp_path: Path, sai
     program = "\n".join(
         [
             "set -u",
-            'gpu_lol_spelled() { printf %s "$1"; }',
             f"state={tmp_path} said={tmp_path}/said held={tmp_path}/held.txt python=python3 let_go=()",
             read_remote("held.sh"),
+            read_remote("installer.sh"),
             'gpu_lol_let_go; echo "code: $?"; printf "let go: %s\\n" ${let_go[@]+"${let_go[@]}"}',
         ]
     )

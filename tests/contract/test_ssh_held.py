@@ -8,8 +8,8 @@ import pytest
 
 from gpu_lol_action.adapters.ssh import OpenSsh
 from gpu_lol_action.domain.environment import CheckStatus
-from tests.fixtures.machines.machine import Machine, running_machine
-from tests.support.packages import lay_python, lay_uv, make_source, make_wheel, served
+from tests.fixtures.machines.machine import Machine
+from tests.support.packages import make_source, make_wheel, served
 from tests.support.set_up import set_up
 
 
@@ -33,18 +33,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="module", params=["pip", "uv"])
-def installer(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory, installer: str, index: str) -> Iterator[Machine]:
-    folder = tmp_path_factory.mktemp("machine")
-    lay_python(folder, has_pip=installer == "pip")
-    lay_uv(folder)
-    with running_machine(folder) as started:
-        yield started
+def machine(installing_machine: Machine) -> Machine:
+    return installing_machine
 
 
 @pytest.fixture
@@ -93,7 +84,7 @@ def test_what_needs_another_pytorch_gets_it_and_that_is_told(
     assert reading.failed is None, reading
     assert versions(machine, shell, "torch", wants) == [torch, "1.0"]
     assert [note.status for note in reading.notes] == [CheckStatus.NOTED]
-    assert "another `torch` than the image's 2.6.0" in reading.notes[0].sentence
+    assert "The image's `torch` 2.6.0 gave way" in reading.notes[0].sentence
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 
 from gpu_lol_action.adapters.ssh import OpenSsh
 from gpu_lol_action.domain.environment import CheckStatus
-from tests.fixtures.machines.machine import Machine, running_machine
-from tests.support.packages import lay_python, lay_uv, make_source, make_wheel, served
+from tests.fixtures.machines.machine import Machine
+from tests.support.packages import make_source, make_wheel, served
 from tests.support.set_up import set_up
 
 # An older pip, as far as this test needs one: it says who it is, and has the machine's own install what this test is about.
@@ -44,18 +44,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="module", params=["pip", "uv"])
-def installer(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory, installer: str) -> Iterator[Machine]:
-    folder = tmp_path_factory.mktemp("machine")
-    lay_python(folder, has_pip=installer == "pip")
-    lay_uv(folder)
-    with running_machine(folder) as started:
-        yield started
+def machine(installing_machine: Machine) -> Machine:
+    return installing_machine
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def allows(specifier, release):
         return True
     try:
         return SpecifierSet is not None and SpecifierSet(specifier.strip("()")).contains(release)
-    except Exception:
+    except ValueError:  # an address, or what no standard reads: the list decides
         return False
 
 

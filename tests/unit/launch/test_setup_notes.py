@@ -32,7 +32,7 @@ def test_each_kind_is_told_once_with_all_its_names() -> None:
 def test_what_took_the_place_of_the_images_own_is_told_with_its_release() -> None:
     notes = read_notes(["note moved torch==2.6.0", "note moved torchvision==0.21.0", "note moved torch==2.6.0"])
     assert [note.sentence for note in notes] == [
-        "The requirements need another `torch`, `torchvision` than the image's 2.6.0, 0.21.0, and got it."
+        "The image's `torch` 2.6.0, `torchvision` 0.21.0 gave way: the requirements ask for other releases."
     ]
     assert "CUDA" in notes[0].fix
 
