@@ -71,7 +71,8 @@ def lists_of(checkout: Checkout) -> Lists:
     commands = counting_commands(checkout, run, has_list=_has_list(checkout) or bool(script_packages(run)))
     found: list[Declared] = []
     options: list[Option] = []
-    _requirements(checkout, _chosen(checkout, run, folders, commands), found, options)
+    bundled = bundle_packages(checkout, run.configs if run else ())
+    _requirements(checkout, _chosen(checkout, run, folders, commands, is_listed=bool(bundled)), found, options)
     projects = tuple(near_projects(checkout, folders, commands, run))
     has_own = any(item.evidence.path.rpartition("/")[0] in folders for item in found)
     has_own = has_own or any(source.folder in folders and asks(project) for source, project in projects)
@@ -89,7 +90,7 @@ def lists_of(checkout: Checkout) -> Lists:
         found += project.declared
         named = [list_ for name in project.files if (list_ := list_at(checkout, source.folder, name)) is not None]
         _requirements(checkout, [f for f in named if not is_development(f.name)], found, options)
-    found += bundle_packages(checkout, run.configs if run else ())
+    found += bundled
     if all(item.is_optional for item in found):
         hosted, named = hosted_lists(checkout, folders, commands)
         found += [*rented_packages(checkout, run), *script_packages(run), *hosted]
@@ -133,9 +134,14 @@ def _has_list(checkout: Checkout) -> bool:
 
 
 def _chosen(
-    checkout: Checkout, run: Run | None, folders: Sequence[str], commands: Sequence[InstallCommand]
+    checkout: Checkout,
+    run: Run | None,
+    folders: Sequence[str],
+    commands: Sequence[InstallCommand],
+    *,
+    is_listed: bool,
 ) -> list[Source]:
-    """Return the requirements files that count, nearest first."""
+    """Return the requirements files that count, nearest first. ``is_listed``: what is started says what it needs in a format of its own."""
     files = [s for s in checkout.of(Form.REQUIREMENTS, roles=(Role.PACKAGES,)) if "constraint" not in s.name]
     projects = near_projects(checkout, folders, (), run)
     main = [source for source in files if not is_development(stem_of(source)) and not is_lower_bounds(source, projects)]
@@ -143,7 +149,7 @@ def _chosen(
     # What a recipe needs beyond its library's own list (`extra_requirements.txt` beside the program).
     extra = [s for s in files if s.folder == folders[0] and (s.folder or not levels[0]) and _EXTRA.fullmatch(s.name)]
     levels = [level for level in ([*extra, *levels[0]], *levels[1:]) if level]
-    is_told = any(project.is_installable and asks(project) for _, project in projects)
+    is_told = is_listed or any(project.is_installable and asks(project) for _, project in projects)
     # Lists further down, where the project at hand has its own, are those of examples and of other programs; so are those of
     # folders for examples where it needs nothing.
     is_bare = any(project.is_installable for source, project in projects if source.folder in folders)

@@ -63,6 +63,16 @@ def test_without_a_word_on_the_command_the_training_stands_for_a_bundle(checkout
     assert analyze(tree).spec.needs_gpu
 
 
+def test_what_a_neighbor_pins_is_not_of_the_bundle(checkout: Build) -> None:
+    beside = {"other/requirements.txt": "torch==2.0.1\nnibabel==5.0.0\nml-collections\n"}
+    flat = {f"flat/{name}": text for name, text in FILES.items()}
+    flat["flat/README.md"] = page("train.json")
+    found = analyze(checkout({**flat, **beside})).spec.dependencies.requirements
+
+    assert "nibabel>=5.2.1" in found
+    assert not {"torch==2.0.1", "nibabel==5.0.0", "ml-collections"} & set(found)
+
+
 def test_metadata_of_others_list_nothing(checkout: Build) -> None:
     tree = checkout({
         "configs/metadata.json": '{"version": "1", "required_packages_version": {"leftpad": "1"}}',
