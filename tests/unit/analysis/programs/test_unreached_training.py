@@ -28,6 +28,34 @@ def test_a_helper_that_nobody_calls_trains_nothing(
     assert program_behavior(tree, script) is expected
 
 
+TRAINER = "import torch\n\nclass Trainer:\n    def train_step(self, loss):\n        loss.backward()\n        self.optimizer.zero_grad()\n"
+DEPTHS = "import torch\nimport lab\n\ndef depths(config):\n    net = lab.get_network(config).cuda()\n    net.eval()\n    {}\n\nif __name__ == '__main__':\n    depths({{}})\n"
+
+
+@pytest.mark.parametrize(
+    ("trainer", "program", "expected"),
+    [
+        (TRAINER, DEPTHS.format("net(1)"), Behavior.INFERS),
+        (TRAINER, DEPTHS.format("lab.Trainer(net).train_step(1)"), Behavior.TRAINS),
+        (TRAINER, DEPTHS.format("getattr(lab, config['class'])(net)"), Behavior.TRAINS),
+        (TRAINER.replace("class", "@TRAINERS.register_module()\nclass"), DEPTHS.format("net(1)"), Behavior.TRAINS),
+        (f"{TRAINER}\nKINDS = {{'plain': Trainer}}\n", DEPTHS.format("net(1)"), Behavior.TRAINS),
+        (f"{TRAINER}\nTrainer().train_step(1)\n", DEPTHS.format("net(1)"), Behavior.TRAINS),
+    ],
+    ids=["never made", "made", "made by a name that is read", "registered", "in a table", "made as it is imported"],
+)
+def test_a_trainer_that_a_package_offers_trains_only_where_it_is_made(
+    checkout: Build, trainer: str, program: str, expected: Behavior
+) -> None:
+    offer = "from lab.network import (\n    get_network,\n)\nfrom lab.training import Trainer\n\n__all__ = [\n    'Trainer',\n]\n"
+    network = "import torch\n\ndef get_network(config):\n    return torch.hub.load('a/b', 'c')\n"
+    files = {"lab/__init__.py": offer, "lab/network.py": network, "lab/training.py": trainer, "depths.py": program}
+    tree = checkout(files)
+    script = tree.find("depths.py")
+    assert script is not None
+    assert program_behavior(tree, script) is expected
+
+
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("generation_train.py", Behavior.TRAINS), ("train_generation.py", Behavior.TRAINS), ("generation_sample.py", Behavior.INFERS)],
