@@ -104,14 +104,14 @@ def build_code_script(request: CodeRequest, nonce: str) -> str:
 
     Raises ValueError where an id is none: those come from GitHub's API, not from a person.
     """
-    return build_script("code", "code_place", values=_values(request, nonce))
+    return build_script("apt", "code", "code_place", values=_values(request, nonce))
 
 
 def build_sync_script(request: CodeRequest, before: str, nonce: str) -> str:
     """Return the script that moves a checkout on from the commit ``before``, where no work is touched by that."""
     if not _OBJECT_ID.fullmatch(before):
         raise ValueError(f"{before[:80]!r} is no git object id")
-    return build_script("code", "code_sync", values={**_values(request, nonce), "before": before})
+    return build_script("apt", "code", "code_sync", values={**_values(request, nonce), "before": before})
 
 
 def _values(request: CodeRequest, nonce: str) -> dict[str, str]:

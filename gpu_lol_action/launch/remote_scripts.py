@@ -8,14 +8,20 @@ from collections.abc import Mapping
 from importlib import resources
 
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
+_PYTHON = "machine_python"
 _NONCE = re.compile(r"[A-Za-z0-9]{8,64}")
 
 
 def build_script(*names: str, values: Mapping[str, str]) -> str:
-    """Return the named scripts of ``launch/remote`` one after another, with ``values`` as shell variables before them."""
+    """Return the named scripts of ``launch/remote`` one after another, with ``values`` as shell variables before them.
+
+    Whoever looks for the machine's Python gets what older ones lack as well.
+    """
     for name in values:
         if not _NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no shell variable of ours")
+    if _PYTHON in names:
+        values = {**values, "older_python": read_remote("gpu_lol_probe/older_python.py")}
     assignments = [f"{name}={quote(value)}" for name, value in sorted(values.items())]
     return "\n".join([*assignments, *(read_remote(f"{name}.sh") for name in names)])
 

@@ -166,6 +166,7 @@ def _build(nonce: str, **values: str) -> str:
     names = ("folder", "environment_file", "system_packages", "requirements", "last_requirements", "constraints", "asset_links",
              "setup_commands")  # fmt: skip
     return build_script(
+        "apt",
         "machine_python",
         "machine_inventory",
         "held",

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154,SC2015,SC2034  # values stand in front of this script; ~ in messages is for people
-# Runs on the machine; standard input is a tar.gz of the commit's tree. In: folder (name under HOME), sha, tree (may be
+# Runs on the machine, after apt.sh; standard input is a tar.gz of the commit's tree. In: folder (name under HOME), sha, tree (may be
 # empty), strip (leading folders in the archive), origin, push_url (may be empty), branch, commit_base64 (the commit object, may be empty),
 # gitlinks ("SHA<tab>PATH" lines: submodules), may_fetch (yes: a public repository), nonce.
 # A git checkout is made of exactly these files. Its tree id is computed here, so that it proves what arrived. What is done
@@ -11,12 +11,10 @@ target=$HOME/$folder
 
 say() { printf '::gpu-lol-code %s %s\n' "$nonce" "$1"; }
 fail() { say "failed $1"; rm -rf "${incoming:-/nonexistent}"; exit 1; }
-as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
 
 need_git() {
   command -v git > /dev/null && return
-  { as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends git; } \
-    > "$state/git.log" 2>&1 < /dev/null || fail 'git is not in the image and cannot be installed; take an image that has it'
+  gpu_lol_apt git > "$state/git.log" 2>&1 < /dev/null || fail 'git is not in the image and cannot be installed; take an image that has it'
 }
 
 # Nothing of the archive may act while we work on it: no attributes (filters, line ends), no hooks, no monitors.

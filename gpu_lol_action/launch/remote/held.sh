@@ -6,9 +6,8 @@
 # gpu_lol_hold: from here on pip and uv take what goes with the image's. What the list itself asks for otherwise is not held.
 gpu_lol_hold() {
   held=$state/held.txt
-  "$python" - "$state/requirements.txt" "$state/last_requirements.txt" > "$held" 2> /dev/null << 'PYTHON' || : > "$held"
+  gpu_lol_run "$state/requirements.txt" "$state/last_requirements.txt" > "$held" 2> /dev/null << 'PYTHON' || : > "$held"
 import re, sys
-from importlib.metadata import PackageNotFoundError, version
 
 try:
     from packaging.specifiers import SpecifierSet
@@ -47,8 +46,8 @@ for group in GROUPS:
     there = {}
     for name in group:
         try:
-            there[name] = version(name)
-        except PackageNotFoundError:
+            there[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
             pass
     # A build with a suffix of its own (2.6.0a0) is on no index, and what asks for 2.6 refuses it.
     releases = {name: text.partition("+")[0] for name, text in there.items()}
@@ -86,7 +85,7 @@ gpu_lol_let_go() {
 gpu_lol_say_moved() {
   local line
   for line in ${let_go[@]+"${let_go[@]}"}; do
-    [ "$("$python" -c 'import sys, importlib.metadata as m; print(m.version(sys.argv[1]).partition("+")[0])' "${line%%==*}" 2> /dev/null)" = "${line##*==}" ] ||
+    [ "$(gpu_lol_run "${line%%==*}" <<< 'import sys; print(metadata.version(sys.argv[1]).partition("+")[0])' 2> /dev/null)" = "${line##*==}" ] ||
       say "note moved $line"
   done
 }

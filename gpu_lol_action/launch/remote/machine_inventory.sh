@@ -6,8 +6,7 @@
 # "told" stands behind a list that is whole.
 gpu_lol_inventory() {
   printf 'image\t%s\n' "${gpu_lol_image:-}"
-  [ -z "$python" ] || (cd / && env -u PYTHONPATH "$python" - <<'PYTHON'
-import importlib.metadata as metadata
+  [ -z "$python" ] || (cd / && unset PYTHONPATH && gpu_lol_run <<'PYTHON'
 import importlib.util
 import json
 import os

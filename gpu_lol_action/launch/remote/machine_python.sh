@@ -1,6 +1,9 @@
-# shellcheck shell=bash disable=SC2163  # values stand in front of this script; ~ in messages is for people
+# shellcheck shell=bash disable=SC2154,SC2163  # values stand in front of this script (older_python); ~ in messages is for people
 # Defines gpu_lol_python: takes over what the image put into its environment, and sets python to the interpreter that
 # programs will use. image_variables then holds these variables as shell lines.
+
+# gpu_lol_run [ARGUMENT...]: runs the program on standard input, which finds what is installed by `metadata`, also in Python 3.7.
+gpu_lol_run() { { printf '%s\n' "$older_python"; cat; } | "$python" - "$@"; }
 
 gpu_lol_quote() { local tick=\'; printf "'%s'" "${1//$tick/$tick\\$tick$tick}"; }
 
@@ -35,12 +38,12 @@ gpu_lol_python() {
   python=''
   while IFS= read -r candidate; do
     case $candidate in "$HOME"/skypilot-runtime/*) continue ;; esac
-    "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 8))' < /dev/null 2> /dev/null || continue
+    "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 7))' < /dev/null 2> /dev/null || continue
     [ -n "$found" ] || found=$candidate
     if (cd / && "$candidate" -c 'import sys, importlib.util as u; sys.exit(u.find_spec("torch") is None)' < /dev/null 2> /dev/null); then
       python=$candidate
       break
     fi
-  done < <(type -aP python python3 python3.13 python3.12 python3.11 python3.10 python3.9 python3.8 2> /dev/null)
+  done < <(type -aP python python3 python3.13 python3.12 python3.11 python3.10 python3.9 python3.8 python3.7 2> /dev/null)
   [ -n "$python" ] || python=$found
 }

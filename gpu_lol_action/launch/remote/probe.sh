@@ -2,7 +2,7 @@
 # Runs on the machine, after machine_python.sh. In: nonce, request (base64), archive (base64 of a Python zip archive).
 set -u
 gpu_lol_python
-if [ -z "$python" ]; then printf '::gpu-lol-probe %s %s\n' "$nonce" '{"error": "the image has no Python 3.8 or newer"}'; exit 0; fi
+if [ -z "$python" ]; then printf '::gpu-lol-probe %s %s\n' "$nonce" '{"error": "the image has no Python 3.7 or newer"}'; exit 0; fi
 place=$(mktemp -d) || { printf '::gpu-lol-probe %s %s\n' "$nonce" '{"error": "no temporary folder can be made"}'; exit 0; }
 trap 'rm -rf "$place"' EXIT
 printf %s "$archive" | base64 -d > "$place/probe.zip"

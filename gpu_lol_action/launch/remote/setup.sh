@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154,SC1091,SC2088,SC2016  # values stand in front of this script; ~ in messages is for people
-# Runs on the machine, after machine_python.sh, machine_inventory.sh, held.sh and installer.sh. In: nonce, folder, environment_file (a shell file), system_packages,
+# Runs on the machine, after apt.sh, machine_python.sh, machine_inventory.sh, held.sh and installer.sh. In: nonce, folder, environment_file (a shell file), system_packages,
 # requirements, last_requirements (built without isolation, after the others), constraints (for those), asset_links ("FROM<tab>TO"), setup_commands (base64, one command per line), mode (setup or repair).
 # Each step says when it begins and how it ended; all output goes to ~/.gpu-lol/setup.log as well. What was installed before
 # and after it stays in ~/.gpu-lol/inventory.*, for a snapshot of what came later.
@@ -9,7 +9,6 @@ export PIP_BREAK_SYSTEM_PACKAGES=1 UV_BREAK_SYSTEM_PACKAGES=1 GIT_TERMINAL_PROMP
 state=$HOME/.gpu-lol
 log=$state/setup.log
 
-as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi; }
 say() { printf '::gpu-lol-setup %s %s\n' "$nonce" "$1"; }
 
 # step NAME FUNCTION [ARGUMENT]: the number of seconds comes from bash's own counter.
@@ -47,13 +46,12 @@ shared_memory_settings() {
 }
 
 install_system_packages() {
-  command -v apt-get > /dev/null || { echo 'apt-get is not in this image'; return 1; }
   # shellcheck disable=SC2086 # names were checked: one word each
-  as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $system_packages
+  gpu_lol_apt $system_packages
 }
 
 install_requirements() {
-  [ -n "$python" ] || { echo 'the image has no Python 3.8 or newer'; return 1; }
+  [ -n "$python" ] || { echo 'the image has no Python 3.7 or newer'; return 1; }
   echo "python: $python ($("$python" --version 2>&1))"
   # Run from our own folder: a pip.py or setup.cfg in the code must not take part. The spec's variables do (MAX_JOBS).
   cd "$state" || return 1

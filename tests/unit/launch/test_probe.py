@@ -303,9 +303,9 @@ def test_build_probe_script_refuses_a_key_that_is_none() -> None:
         build_probe_script(ProbeRequest("", 0, None, None, (), "repo", SHA, TREE, keys=("x\ny",)), NONCE)
 
 
-def test_program_for_the_machine_is_python_3_8_and_needs_nothing_installed() -> None:
+def test_program_for_the_machine_is_python_3_7_and_needs_nothing_installed() -> None:
     allowed = {
-        "__future__", "base64", "concurrent", "contextlib", "functools", "getpass", "glob", "hashlib", "importlib", "json", "math", "os",
+        "__future__", "base64", "concurrent", "contextlib", "functools", "getpass", "glob", "hashlib", "importlib", "importlib_metadata", "json", "math", "os",
         "platform", "re", "shutil", "signal", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "typing", "urllib",
     }  # fmt: skip
     folder = Path(launch.__file__).parent / "remote/gpu_lol_probe"
@@ -314,7 +314,7 @@ def test_program_for_the_machine_is_python_3_8_and_needs_nothing_installed() -> 
             ["__main__.py", *(f"gpu_lol_probe/{file.name}" for file in folder.glob("*.py"))]
         )
     for file in folder.glob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(), feature_version=(3, 8))):
+        for node in ast.walk(ast.parse(file.read_text(), feature_version=(3, 7))):
             if isinstance(node, ast.Import):
                 assert {alias.name.split(".")[0] for alias in node.names} <= allowed, file
             if isinstance(node, ast.ImportFrom) and node.level == 0:

@@ -7,9 +7,9 @@ import importlib
 import json
 import re
 import sys
-from importlib import metadata
 from typing import Any, List
 
+from .older_python import metadata
 from .tools import MARK, Facts, cut, worker
 
 
