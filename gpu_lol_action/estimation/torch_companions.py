@@ -31,7 +31,7 @@ def beside_torch(requirements: Sequence[str], image: str) -> tuple[tuple[str, ..
     """Return the requirements without what the image's or the pinned PyTorch settles, and sentences on pins that gave way."""
     names = [_read(requirement) for requirement in requirements]
     has_torch = any(name == "torch" for name, _ in names)
-    torch, says = _settled(specifier_of(requirements, "torch"), image)
+    torch, says = settled_torch(specifier_of(requirements, "torch"), image)
     kept: list[str] = []
     notes: list[str] = []
     for requirement, (name, specifier) in zip(requirements, names, strict=True):
@@ -61,7 +61,7 @@ def _read(requirement: str) -> tuple[str, str]:
     return regex(r"[-_.]+").sub("-", found[1]).lower(), regex(r"\s+").sub("", found[2] or "")
 
 
-def _settled(specifier: str | None, image: str) -> tuple[str, str]:
+def settled_torch(specifier: str | None, image: str) -> tuple[str, str]:
     """Return the PyTorch that will be there, and what says so: the pinned one, else the image's where it is allowed; empty if unknown."""
     if pinned(specifier):
         return pinned(specifier), "is pinned"

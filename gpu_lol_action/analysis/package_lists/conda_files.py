@@ -43,7 +43,7 @@ _PIP_NAMES = {
     "bleach-with-css": "bleach[css]", "jsonschema-with-format-nongpl": "jsonschema[format-nongpl]",
 }  # fmt: skip
 # Tools whose releases pip numbers otherwise, and of which any will do.
-_ANY_VERSION = frozenset({"ninja", "build", "libigl"})
+_ANY_VERSION = frozenset({"ninja", "build", "libigl", "graphviz"})
 # pip's builds of these carry one number more: conda's 4.6.0 is 4.6.0.66 there.
 _BUILD_NUMBERED = frozenset({"opencv-python-headless", "openbabel-wheel"})
 # Of conda's own world: libraries and tools that pip does not have, or that the image holds.

@@ -63,7 +63,12 @@ def _paired(*requirements: str) -> list[str]:
             ["gensim==4.3.2", "bitsandbytes==0.41.1", "torch<2.4", "scipy<1.13"],
         ),
         (["torchtext", "torch>=2.2.0"], ["torchtext", "torch>=2.2.0,<2.4"]),
-        (["torchtext>=0.17", "transformers"], ["torchtext>=0.17", "transformers", "torch<2.4"]),
+        (
+            ["torchtext>=0.17", "transformers"],
+            ["torchtext>=0.17", "transformers<5", "torch<2.4", "huggingface-hub<1"],
+        ),
+        (["torch==2.0.1", "transformers>=4.31"], ["torch==2.0.1", "transformers>=4.31,<5"]),
+        (["torch==2.0.1", "peft==0.4.0"], ["torch==2.0.1", "peft==0.4.0", "transformers<5", "huggingface-hub<1"]),
         (
             ["gradio==3.50.2", "diffusers==0.20.0"],
             ["gradio==3.50.2", "diffusers==0.20.0", "huggingface-hub<0.26", "starlette<1"],
@@ -104,6 +109,10 @@ def test_what_an_older_release_needs_is_bounded(listed: list[str], expected: lis
         ["gradio==5.49.1"],
         ["openai==0.28"],
         ["torchtext", "torch==2.1.0"],
+        ["torch==2.4.0", "transformers"],
+        ["torch==2.0.1", "transformers==4.31.0"],
+        ["torch==2.0.1", "transformers>=5"],  # its authors' word
+        ["torch>=2.0", "transformers"],
         ["torchtext", "torch>=2.6"],
         ["torchtext==0.9.1", "torch==1.8.1"],
         ["flask==2.3.0"],
