@@ -46,15 +46,15 @@ def test_boosted_trees_that_are_only_loaded_train_nothing(checkout: Build, told:
 @pytest.mark.parametrize(
     ("head", "expected"),
     [
-        ("from lab import Trainer\nclass SkeletonTrainer(Trainer):", Behavior.INFERS),
+        ("from lab import Trainer\nclass Skeleton(Trainer):", Behavior.INFERS),
         # A trainer of the repository's own is there to train with.
-        ("from base import Trainer\nclass SkeletonTrainer(Trainer):", Behavior.TRAINS),
+        ("from base import Trainer\nclass Skeleton(Trainer):", Behavior.TRAINS),
         ("class Skeleton:", Behavior.TRAINS),
     ],
 )
 def test_a_library_s_trainer_that_is_derived_is_not_started_yet(checkout: Build, head: str, expected: Behavior) -> None:
     custom = f"import torch\n{head}\n    def train_step(self, batch):\n        self.loss(batch).backward()\n"
-    use = "import torch\nfrom custom import *\ndef run(net):\n    return torch.inference_mode()\n"
+    use = "import torch\nfrom custom import *\nKINDS = [Skeleton]\ndef run(net):\n    return torch.inference_mode()\n"
     work = "import use\nif __name__ == '__main__':\n    use.run(net)\n"
     base = "class Trainer:\n    pass\n"
     files = {"base.py": base, "custom.py": custom, "use.py": use, "work.py": work}
