@@ -18,7 +18,8 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.tables import table_rows
 
-_Release = tuple[int, int, int]
+Release = tuple[int, int, int]
+"""Major, minor and patch."""
 _NAME = r"[\w.-]{1,60}(?:\[[\w,.-]{1,60}\])?\s{0,3}"
 _DOTTED = r"(\d{1,4}(?:\.\d{1,4}){0,2})"
 _PIN = regex(_NAME + r"(?:===?|~=|<=)\s{0,3}" + _DOTTED + r"[\w.*+!]{0,20}")
@@ -26,7 +27,7 @@ _BELOW = regex(r"[^;@<]{1,120}<\s{0,3}" + _DOTTED + r"[\w.]{0,20}(?:,[^;@<]{0,60
 _LEAST = regex(r">=?\s{0,3}" + _DOTTED)
 _UPPER = regex(r"<\s{0,3}\d[\w.]{0,20}")
 _OPEN = regex(_NAME + r"(?:>=?\s{0,3}" + _DOTTED + r"[\w.]{0,20})?")
-_NEWEST: _Release = (9999, 0, 0)
+_NEWEST: Release = (9999, 0, 0)
 # It does say so, but only from this release on: bounded from above alone, and beside a library that takes 1, a resolver goes back
 # to the one before.
 _SAYS_SO_FROM = MappingProxyType({("transformers", "huggingface-hub"): (4, 13, 0)})
@@ -41,10 +42,10 @@ class _Pair:
     """
 
     name: str
-    first: _Release
-    end: _Release
+    first: Release
+    end: Release
     needs: str
-    bound: _Release
+    bound: Release
     beside: frozenset[str]
     beside_newest: frozenset[str]
 
@@ -62,10 +63,10 @@ def _pairs() -> tuple[_Pair, ...]:
     return tuple(
         _Pair(
             row["package"],
-            _release(row["from"]) if row["from"] else (0, 0, 0),
-            _release(row["below"]) if row["below"] else _NEWEST,
+            release_of(row["from"]) if row["from"] else (0, 0, 0),
+            release_of(row["below"]) if row["below"] else _NEWEST,
             row["needs"],
-            _release(row["needs_below"]) if row["needs_below"] else _NEWEST,
+            release_of(row["needs_below"]) if row["needs_below"] else _NEWEST,
             frozenset(row["beside"].split()),
             frozenset(row["beside_newest"].split()),
         )
@@ -73,7 +74,8 @@ def _pairs() -> tuple[_Pair, ...]:
     )
 
 
-def _release(text: str) -> _Release:
+def release_of(text: str) -> Release:
+    """Return the first three numbers of a release; what is not written is zero."""
     major, minor, patch = (*map(int, text.split(".")), 0, 0)[:3]
     return major, minor, patch
 
@@ -93,7 +95,11 @@ def with_paired_releases(findings: Sequence[Finding]) -> list[Finding]:
             continue
         settled.add(pair.needs)
         limit = "" if pair.bound == _NEWEST else ".".join(map(str, pair.bound)).removesuffix(".0").removesuffix(".0")
-        value = f"{pair.needs}<{limit}".removesuffix("<") if named is None else _below(named.value, pair.bound, limit)
+        value = (
+            f"{pair.needs}<{limit}".removesuffix("<")
+            if named is None
+            else below_release(named.value, pair.bound, limit)
+        )
         if value is None:
             continue
         what = f"does not work with {pair.needs} from {limit} on" if limit else f"imports {pair.needs}"
@@ -108,8 +114,8 @@ def with_paired_releases(findings: Sequence[Finding]) -> list[Finding]:
     return found
 
 
-def _below(requirement: str, bound: _Release, limit: str) -> str | None:
-    """Return a requirement below a release; None where it is already, or says itself that it wants a newer one."""
+def below_release(requirement: str, bound: Release, limit: str) -> str | None:
+    """Return a requirement below a release (``limit`` as text); None where it is already, or says itself that it wants a newer one."""
     read, below = _OPEN.fullmatch(requirement), _version(_BELOW.fullmatch(requirement))
     if not limit or (_version(_LEAST.search(requirement)) or (0, 0, 0)) >= bound:
         return None
@@ -143,5 +149,5 @@ def _is_within(pair: _Pair, requirement: str) -> bool:
     return below is not None and pair.first < below <= pair.end
 
 
-def _version(read: re.Match[str] | None) -> _Release | None:
-    return _release(read[1]) if read is not None and read[1] else None
+def _version(read: re.Match[str] | None) -> Release | None:
+    return release_of(read[1]) if read is not None and read[1] else None

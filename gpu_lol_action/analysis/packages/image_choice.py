@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.formats.import_names import package_names
 from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.packages.image_torch import with_image_torch
+from gpu_lol_action.analysis.packages.last_builds import with_last_builds
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.patterns import regex
@@ -106,7 +107,8 @@ def fitted(requirements: Sequence[str], image: ImageChoice) -> tuple[tuple[str, 
     names = {package_name(requirement) for requirement in requirements}
     settled, said = beside_torch(tuple(dict.fromkeys(requirements)), image.image)
     settled, older = with_image_torch(settled, image.image)
-    notes += [*said, *older]
+    settled, last = with_last_builds(settled, python)
+    notes += [*said, *older, *last]
     is_built = any(".whl" in each or "-cu" in each for each in settled)
     published = frozenset(map(package_name, package_names().values())) if is_built else frozenset[str]()
     for asked in (of_image(each, image.image) for each in settled):

@@ -13,9 +13,9 @@ USUAL = "pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime"
 @pytest.mark.parametrize(
     ("listed", "expected"),
     [
-        (["transformers"], ["transformers<5", "huggingface-hub<1"]),
-        (["torch", "tqdm", "transformers>=4.31"], ["torch", "tqdm", "transformers>=4.31,<5"]),
-        (["peft", "torch>=2.0"], ["peft", "torch>=2.0", "transformers<5", "huggingface-hub<1"]),
+        (["transformers"], ["transformers<4.50", "huggingface-hub<1"]),
+        (["torch", "tqdm", "transformers>=4.31"], ["torch", "tqdm", "transformers>=4.31,<4.50"]),
+        (["peft", "torch>=2.0"], ["peft", "torch>=2.0", "transformers<4.50", "huggingface-hub<1"]),
         (["opencv-python"], ["opencv-python", "numpy<2"]),
     ],
 )

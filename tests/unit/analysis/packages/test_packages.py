@@ -130,10 +130,10 @@ def test_pipfile(checkout: Build) -> None:
 
 def test_dockerfile_and_documentation_lines(checkout: Build) -> None:
     files = {
-        "Dockerfile": "RUN pip install --no-cache-dir torch==2.5.1 \\\n    peft && rm -rf x\n",
+        "Dockerfile": "RUN pip install --no-cache-dir torch==2.6.0 \\\n    peft && rm -rf x\n",
         "README.md": "```\npip install -r requirements.txt\npip install wandb\n```\n",
     }
-    assert found(checkout(files)) == ["torch==2.5.1", "peft", "wandb"]
+    assert found(checkout(files)) == ["torch==2.6.0", "peft", "wandb"]
 
 
 def test_imports_fill_in_where_nothing_is_declared(checkout: Build) -> None:

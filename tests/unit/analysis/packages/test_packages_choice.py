@@ -54,13 +54,13 @@ def test_commands_of_the_installation_section_count_beside_a_list_and_others_do_
         "## Evaluation\n```\npip install lm-eval\n```\n## Serving\n```\npip install vllm\n```\n",
     }
     tree = checkout(files)
-    assert found(tree) == ["transformers<5", "torch==1.12.1", "flash-attn==2.5.8", "huggingface-hub<1"]
+    assert found(tree) == ["transformers<4.48", "torch==1.12.1", "flash-attn==2.5.8", "huggingface-hub<1"]
     assert image(tree) == "pytorch/pytorch:1.12.1-cuda11.3-cudnn8-devel"
 
 
 def test_a_dockerfile_speaks_with_its_variables(checkout: Build) -> None:
-    text = "FROM python:3.10\nARG TORCH=2.4.0\nRUN pip install torch==${TORCH} \\\n  'peft>=0.10' && pip install -r extra.txt\n"
-    assert found(checkout({"train.py": RUN, "Dockerfile": text})) == ["torch==2.4.0", "peft>=0.10"]
+    text = "FROM python:3.10\nARG TORCH=2.6.0\nRUN pip install torch==${TORCH} \\\n  'peft>=0.10' && pip install -r extra.txt\n"
+    assert found(checkout({"train.py": RUN, "Dockerfile": text})) == ["torch==2.6.0", "peft>=0.10"]
 
 
 def test_magics_of_the_notebook_that_is_the_run(checkout: Build) -> None:

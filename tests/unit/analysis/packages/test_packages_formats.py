@@ -42,14 +42,14 @@ def test_requirements(checkout: Build, text: str, requirements: list[str]) -> No
 def test_constraints_give_versions_to_bare_names(checkout: Build) -> None:
     files = {
         "requirements.txt": "-c constraints.txt\ntorch\npeft>=0.10\n",
-        "constraints.txt": "torch==2.4.1\npeft==0.9\nunused==1\n",
+        "constraints.txt": "torch==2.6.0\npeft==0.9\nunused==1\n",
     }
-    assert found(checkout(files)) == ["torch==2.4.1", "peft>=0.10"]
+    assert found(checkout(files)) == ["torch==2.6.0", "peft>=0.10"]
 
 
 def test_a_list_of_powershell_is_read(tmp_path: Path) -> None:
-    (tmp_path / "requirements.txt").write_bytes("torch==2.4.0\r\npeft\r\n".encode("utf-16"))
-    assert found(read_checkout(tmp_path)) == ["torch==2.4.0", "peft"]
+    (tmp_path / "requirements.txt").write_bytes("torch==2.6.0\r\npeft\r\n".encode("utf-16"))
+    assert found(read_checkout(tmp_path)) == ["torch==2.6.0", "peft"]
 
 
 def test_dynamic_dependencies_are_read_from_their_file(checkout: Build) -> None:
@@ -195,9 +195,9 @@ def test_conda_requirement(conda: str, pip: str | None) -> None:
 
 def test_an_environment_includes_lists_and_projects(checkout: Build) -> None:
     text = "name: x\nchannels: [pytorch]\ndependencies:\n  - python=3.10\n  - pip:\n    - -r requirements/gpu.txt\n    - -e .\n    - trl==0.10\n"
-    files = {"environment.yaml": text, "requirements/gpu.txt": "torch==2.4.0\n", "setup.py": "setup(name='mine')\n"}
+    files = {"environment.yaml": text, "requirements/gpu.txt": "torch==2.6.0\n", "setup.py": "setup(name='mine')\n"}
     tree = checkout(files)
-    assert found(tree) == ["torch==2.4.0", "trl==0.10"]
+    assert found(tree) == ["torch==2.6.0", "trl==0.10"]
     assert found(tree, "dependencies.setup_commands") == ["python3 -m pip install -e ."]
     assert found(tree, "environment.python_version") == ["3.10"]
 
