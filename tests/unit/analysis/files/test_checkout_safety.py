@@ -197,10 +197,10 @@ def test_a_pointer_of_lfs_is_no_configuration(tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "utf-32", "utf-16-be"])
 def test_a_list_of_packages_is_read_in_the_encoding_that_it_declares(tmp_path: Path, encoding: str) -> None:
     mark = "\ufeff" if encoding == "utf-16-be" else ""
-    (tmp_path / "requirements.txt").write_bytes(f"{mark}torch==2.5.1\r\ntransformers\r\n".encode(encoding))
+    (tmp_path / "requirements.txt").write_bytes(f"{mark}torch==2.6.0\r\ntransformers\r\n".encode(encoding))
     assert told(tmp_path) == ["no model of a known size was recognized; 12 GiB were assumed"]
     answer = analysis_json(analyze(read_checkout(tmp_path)))
-    assert answer["requirements"] == ["torch==2.5.1", "transformers"]
+    assert answer["requirements"] == ["torch==2.6.0", "transformers"]
 
 
 @pytest.mark.parametrize(
