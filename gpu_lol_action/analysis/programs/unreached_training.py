@@ -19,8 +19,18 @@ _OFFERED = regex(r"^__all__\s{0,4}[+:=][^\[(\n]{0,40}[\[(][^\])]{0,8000}[\])]", 
 # Names that are put together as the program runs: any class may be meant.
 _BY_NAME = regex(
     r"\bgetattr\(\s{0,4}(?!self\b|args\b|cfg\b|config\b|opts?\b)|\bimport_module\(|\bglobals\(\)|\b__import__\(|(?<![\w.])eval\("
+    r"|\binstantiate\w{0,40}\(|\bget_class\(|\blocate\("
 )
-_BY_NAME_WORDS = ("getattr(", "import_module(", "globals()", "__import__(", "eval(")
+_BY_NAME_WORDS = (
+    "getattr(",
+    "import_module(",
+    "globals()",
+    "__import__(",
+    "eval(",
+    "instantiate",
+    "get_class(",
+    "locate(",
+)
 MOST_READ = 40  # modules of a program whose words are looked at
 
 
@@ -42,7 +52,8 @@ def is_training_unreached(source: Source, closure: Sequence[Source]) -> bool:
         return False
     text = source.text
     starts = [0, *(found.end() for found in regex(r"\n").finditer(text))]
-    holders = {_holder(_definitions(text), starts[min(call.line, len(starts)) - 1]) for call in calls}
+    definitions = tuple(_definitions(text))
+    holders = {_holder(definitions, starts[min(call.line, len(starts)) - 1]) for call in calls}
     if not all(holder is not None and _is_unused(holder, source, closure) for holder in holders):
         return False
     is_made = any(holder is not None and holder.is_class for holder in holders)
@@ -63,7 +74,7 @@ def _definitions(text: str) -> Iterator[_Definition]:
         is_registered = is_mark
 
 
-def _holder(definitions: Iterator[_Definition], at: int) -> _Definition | None:
+def _holder(definitions: Sequence[_Definition], at: int) -> _Definition | None:
     """Return the definition in which a place lies; None for what runs as the module is imported."""
     return next((each for each in definitions if each.begin <= at < each.end), None)
 

@@ -185,7 +185,7 @@ def test_setup_cfg_names_a_file(checkout: Build) -> None:
         ("pyg::pyg=2.3.0", "torch-geometric==2.3.0"), ("blas=*=mkl", None), ("python=3.8", None), ("matplotlib-base", "matplotlib"),
         # A build without Python in its name is of a library or a program; so are some names without a build.
         ("newlib=1.2.1=hd590300_0", None), ("newlib=1.2.1", "newlib==1.2.1"), ("conda-forge::dav1d=1.2.1", None), ("samtools=1.9", None),
-        ("font-ttf-ubuntu=0.83", None), ("abnumber=0.2=pyh_0", "abnumber==0.2.*"), ("ninja=1.10.2=h5e70eb0_2", "ninja"),
+        ("font-ttf-ubuntu=0.83", None), ("abnumber=0.2=pyh_0", "abnumber==0.2.*"), ("ninja=1.10.2=h5e70eb0_2", "ninja"), ("graphviz=7.1.0", "graphviz"),
         ("typing-extensions=4.3.0=hd3eb1b0_0", "typing-extensions==4.3.0"), ("tensorflow-gpu=2.4.1=h30adc30_0", "tensorflow==2.4.1"),
     ],
 )  # fmt: skip

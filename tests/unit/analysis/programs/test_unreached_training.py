@@ -38,11 +38,20 @@ DEPTHS = "import torch\nimport lab\n\ndef depths(config):\n    net = lab.get_net
         (TRAINER, DEPTHS.format("net(1)"), Behavior.INFERS),
         (TRAINER, DEPTHS.format("lab.Trainer(net).train_step(1)"), Behavior.TRAINS),
         (TRAINER, DEPTHS.format("getattr(lab, config['class'])(net)"), Behavior.TRAINS),
+        (TRAINER, DEPTHS.format("hydra.utils.instantiate(config['trainer'])"), Behavior.TRAINS),
         (TRAINER.replace("class", "@TRAINERS.register_module()\nclass"), DEPTHS.format("net(1)"), Behavior.TRAINS),
         (f"{TRAINER}\nKINDS = {{'plain': Trainer}}\n", DEPTHS.format("net(1)"), Behavior.TRAINS),
         (f"{TRAINER}\nTrainer().train_step(1)\n", DEPTHS.format("net(1)"), Behavior.TRAINS),
     ],
-    ids=["never made", "made", "made by a name that is read", "registered", "in a table", "made as it is imported"],
+    ids=[
+        "never made",
+        "made",
+        "made by a name that is read",
+        "made by Hydra",
+        "registered",
+        "in a table",
+        "made as it is imported",
+    ],
 )
 def test_a_trainer_that_a_package_offers_trains_only_where_it_is_made(
     checkout: Build, trainer: str, program: str, expected: Behavior
