@@ -28,5 +28,5 @@ def with_image_torch(requirements: Sequence[str], image: str) -> tuple[tuple[str
     paired = [each for each in with_paired_releases([held, *without]) if each is not held]
     names = iter(paired)
     kept = [each.value if specifier_of([each.value], "torch") is not None else next(names).value for each in listed]
-    notes = [each.why for each in paired if each.why.startswith(f"`{held.value}`")]
+    notes = [f"{each.value} is taken: {each.why}" for each in paired if each.why.startswith(f"`{held.value}`")]
     return (*kept, *(each.value for each in names)), tuple(notes)
