@@ -15,7 +15,7 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.tables import table_rows
 
-_AT_MOST = regex(r"(?:===?|~=|<=?)\s{0,3}(\d{1,4}(?:\.\d{1,4}){0,2})")
+_AT_MOST = regex(r"(===?|~=|<=?)\s{0,3}(\d{1,4}(?:\.\d{1,4}){0,2})")
 
 
 @record(frozen=True, slots=True)
@@ -29,10 +29,15 @@ class _Ended:
 
     def is_brought(self, listed: Mapping[str, str]) -> bool:
         """Whether something that is listed, in a release that may, installs it."""
-        return any(
-            name in listed and ((most := _AT_MOST.search(listed[name])) is None or release_of(most[1]) >= least)
-            for name, least in self.brought_by
-        )
+        return any(name in listed and _may_reach(listed[name], least) for name, least in self.brought_by)
+
+
+def _may_reach(requirement: str, least: Release) -> bool:
+    """Whether a requirement lets a release in, or a newer one."""
+    most = _AT_MOST.search(requirement)
+    if most is None:
+        return True
+    return release_of(most[2]) > least or (release_of(most[2]) == least and most[1] != "<")
 
 
 @functools.lru_cache(maxsize=4)

@@ -1,6 +1,6 @@
 """``metadata``: what Python calls ``importlib.metadata`` from 3.8 on; for 3.7 the backport, or what pip brings along.
 
-Images of PyTorch up to 1.12 have Python 3.7, and so have a seventh of all proposals. Scripts of the shell put this text in
+Images of PyTorch up to 1.12 have Python 3.7, and so have 112 of 886 proposals. Scripts of the shell put this text in
 front of their own programs, so it imports nothing of this package.
 """
 

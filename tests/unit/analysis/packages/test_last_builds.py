@@ -13,6 +13,7 @@ from gpu_lol_action.domain.tables import table_rows
     ("listed", "python", "expected"),
     [
         (["timm==0.9.2", "tqdm"], "3.7", ["timm==0.9.2", "tqdm", "safetensors<0.5"]),
+        (["timm<=0.9"], "3.7", ["timm<=0.9", "safetensors<0.5"]),
         (["sentence-transformers==2.2.2"], "3.7", ["sentence-transformers==2.2.2", "safetensors<0.5"]),
         (["safetensors>=0.3", "transformers"], "3.7.16", ["safetensors>=0.3,<0.5", "transformers"]),
         (["Cython", "lmdb", "wandb"], "3.8", ["Cython", "lmdb<2", "wandb", "setproctitle<1.3.8"]),
@@ -34,7 +35,7 @@ def test_what_is_open_stays_at_the_last_builds(listed: list[str], python: str, e
         (["lmdb==2.1.1"], "3.8"),  # a pin is the lists' own
         (["lmdb<1.5"], "3.8"),
         (["numpy"], "3.7"),
-        (["timm==0.6.12", "transformers<4.20"], "3.7"),  # from before they asked for safetensors
+        (["timm==0.6.12", "transformers<4.20", "peft<0.4"], "3.7"),  # from before they asked for safetensors
     ],
 )
 def test_all_else_stays(listed: list[str], python: str | None) -> None:
