@@ -150,6 +150,9 @@ class _Reader:
             before, after = self._needs(old, new)
             if before == after:
                 continue
+            if old is None or new is None:
+                if _stands_in(run, self.head.checkout, self.base.checkout):
+                    continue
             kind = Kind.NEW if old is None else Kind.GONE if new is None else Kind.CHANGED
             causes = self._causes(old, new) if old is not None and new is not None else ()
             yield RunChange(kind, run.name, run.command, run.evidence, before, after, causes)
@@ -173,6 +176,16 @@ class _Reader:
         if cause.new_value is None:
             return cause
         return replace(cause, evidence=pinned(cause.finding, self.base.checkout, self.head.checkout))
+
+
+def _stands_in(run: Profile, one: Checkout, other: Checkout) -> bool:
+    """Whether a run that one side alone shows is in both as it is: its program, and what starts it.
+
+    A side shows some of its runs, so one that another takes the place of has neither come nor gone.
+    """
+    paths = dict.fromkeys((run.evidence.path, run.program or run.evidence.path))
+    pairs = [(one.find(path), other.find(path)) for path in paths]
+    return all(here is not None and there is not None and here.content == there.content for here, there in pairs)
 
 
 def _asked(run: Profile | None, analysis: Analysis) -> tuple[Finding, ...]:

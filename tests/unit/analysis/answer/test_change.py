@@ -167,6 +167,14 @@ def test_a_new_run_and_one_that_went_are_told(tmp_path: Path) -> None:
     assert [(run.kind, run.name) for run in back.others] == [(Kind.GONE, "infer")]
 
 
+def test_a_run_that_others_push_out_of_the_list_has_not_gone(tmp_path: Path) -> None:
+    base = {**FILES, **{f"infer_{letter}.py": INFER for letter in "cdefghijkl"}}
+    change = changed(tmp_path, {**base, "infer_a.py": INFER}, base)
+    assert [(run.kind, run.name) for run in change.others] == [(Kind.NEW, "infer-a")]
+    back = changed(tmp_path / "back", base, {**base, "infer_a.py": INFER})
+    assert [(run.kind, run.name) for run in back.others] == [(Kind.GONE, "infer-a")]
+
+
 def test_the_first_program_that_needs_a_gpu_is_a_new_need(tmp_path: Path) -> None:
     base = {"README.md": "# Data\n", "clean.py": "import csv\nprint(list(csv.reader(open('a.csv'))))\n"}
     change = changed(tmp_path, {**base, **FILES}, base)
