@@ -98,7 +98,15 @@ def _changed(base: Weighed, head: Weighed, field: str) -> list[Cause]:
         return [Cause(new, old.value if old is not None else None, new.value, new.evidence)]
     if new is None and old is not None:
         return [Cause(old, old.value, None, old.evidence)]
-    return []
+    return _other_statements(base, head, field) if field.startswith(_DOCUMENTED) else []
+
+
+def _other_statements(base: Weighed, head: Weighed, field: str) -> list[Cause]:
+    """Return the first statement that only one side has: a table may tell of several cards, and the surest stay as they are."""
+    before, after = ({item.value: item for item in side.findings if item.field == field} for side in (base, head))
+    came = [Cause(item, None, value, item.evidence) for value, item in after.items() if value not in before]
+    went = [Cause(item, value, None, item.evidence) for value, item in before.items() if value not in after]
+    return [*came, *went][:1]
 
 
 def _set_back(head: tuple[Finding, ...], base: tuple[Finding, ...], field: str) -> tuple[Finding, ...]:

@@ -136,6 +136,18 @@ def test_another_model_is_the_cause_and_not_each_term_it_moves(tmp_path: Path) -
     assert [(cause.name, cause.new_value) for cause in change.first.causes] == [("model", "Qwen/Qwen2.5-3B")]
 
 
+def test_a_row_more_in_a_table_is_the_cause_where_the_other_rows_stay(tmp_path: Path) -> None:
+    own = "import torch\n\nmodel = build().cuda()\noptimizer = torch.optim.SGD(model.parameters(), 0.1)\nfor batch in load():\n"
+    own += "    model(batch).backward()\n    optimizer.step()\n"
+    table = "| Model | GPU | Batch Size | Memory per GPU |\n|---|---|---|---|\n"
+    rows = "| large | 1x RTX 4090 | 8 | 19.4 GB |\n| small | 1x RTX 4090 | 8 | 16.6 GB |\n"
+    start = {"train.py": own, "train.sh": "torchrun --nproc_per_node=8 train.py\n", "README.md": table + rows}
+    change = changed(tmp_path, {**start, "README.md": f"{table}{rows}| large | 8x RTX 4090 | 4 | 2.4 GB |\n"}, start)
+    assert change.first is not None
+    assert (change.first.before.required_gib, change.first.after.required_gib) == (19, 3)
+    assert str(change.first.causes[0].evidence) == "README.md:5"
+
+
 def test_a_moved_program_is_the_same_run(tmp_path: Path) -> None:
     head = {"src/train.py": TRAIN, "requirements.txt": FILES["requirements.txt"], "README.md": FILES["README.md"]}
     assert is_silent(changed(tmp_path, head))
