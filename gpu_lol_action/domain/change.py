@@ -77,10 +77,17 @@ class RunChange:
 
     @property
     def percent(self) -> float:
-        """By how much the memory of all cards differs, expected or asked for, in percent of the larger of both."""
-        expected = _apart(self.before.total_gib, self.after.total_gib)
-        asked = [each.gpu_count * (each.required_gib or 0) for each in (self.before, self.after)]
-        return max(expected, _apart(*asked))
+        """By how much the memory of all cards differs, expected or asked for, in percent of the larger of both.
+
+        What is asked for is in whole GiB: of two that are expected alike, 7.9 and 8.1, one more is the rounding.
+        """
+        old, new = self.before, self.after
+        expected = _apart(old.total_gib, new.total_gib)
+        are_expected = old.expected_gib is not None and new.expected_gib is not None
+        apart = abs((old.required_gib or 0) - (new.required_gib or 0))
+        if are_expected and old.gpu_count == new.gpu_count and apart <= 1:
+            return expected
+        return max(expected, _apart(*(each.gpu_count * (each.required_gib or 0) for each in (old, new))))
 
     @property
     def is_more(self) -> bool:

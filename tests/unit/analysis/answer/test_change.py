@@ -10,7 +10,8 @@ import pytest
 from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.analysis.answer.change import Side, compare
 from gpu_lol_action.analysis.files.checkout import read_checkout
-from gpu_lol_action.domain.change import Change, Kind, is_worth_saying
+from gpu_lol_action.domain.change import Change, Kind, RunChange, RunNeed, is_telling, is_worth_saying
+from gpu_lol_action.domain.finding import Evidence
 
 TRAIN = """\
 import argparse
@@ -237,6 +238,15 @@ def test_thresholds_hold_in_both_directions(tmp_path: Path) -> None:
         assert 0 < percent < 20
         assert is_worth_saying(change, least_percent=percent - 0.5, says_parts=True)
         assert not is_worth_saying(change, least_percent=percent + 0.5, says_parts=True)
+
+
+@pytest.mark.parametrize(("before", "after", "is_told"), [
+    (RunNeed(1, 9, 7.71), RunNeed(1, 8, 7.55), False), (RunNeed(1, 20, 18.0), RunNeed(1, 22, 18.1), True),
+    (RunNeed(1, 9, None), RunNeed(1, 8, None), True), (RunNeed(1, 9, 7.71), RunNeed(2, 9, 7.71), True),
+    (RunNeed(1, 9, 7.71), RunNeed(1, 8, 6.9), True)])  # fmt: skip
+def test_rounding_alone_is_not_told(before: RunNeed, after: RunNeed, is_told: bool) -> None:
+    run = RunChange(Kind.CHANGED, "train", "python train.py", Evidence("train.py"), before, after)
+    assert is_telling(run, 5) is is_told
 
 
 def test_what_fits_no_card_is_compared_as_it_is_written(tmp_path: Path) -> None:
