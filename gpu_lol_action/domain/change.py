@@ -27,11 +27,30 @@ class RunNeed:
 
     @property
     def total_gib(self) -> float:
-        """The memory of all cards together, in GiB; 0 without a GPU."""
+        """The memory of all cards together, expected or else asked for, in GiB; 0 without a GPU."""
         return self.gpu_count * (self.expected_gib or self.required_gib or 0)
+
+    @property
+    def asked_gib(self) -> int:
+        """The memory that is asked of all cards together, in GiB; 0 without a GPU."""
+        return self.gpu_count * (self.required_gib or 0)
 
 
 NOTHING = RunNeed(0, None, None)
+
+
+def is_more(old: RunNeed, new: RunNeed) -> bool:
+    """Whether more is needed than before: by the sums where both are known, and where they are the same by what is asked for."""
+    if _are_expected(old, new) and old.total_gib != new.total_gib:
+        return new.total_gib > old.total_gib
+    return new.asked_gib > old.asked_gib
+
+
+def _are_expected(*needs: RunNeed) -> bool:
+    """Whether sum can be compared with sum: what documents ask for on one side is no more than what is computed on the other."""
+    return all(need.expected_gib is not None or not need.gpu_count for need in needs)
+
+
 _NAMES = {"model.id": "model", "model.family": "model", "media.network": "model"}
 _OWN_NAME = re.compile(r"`([\w.-]{1,60})` is ")
 
@@ -82,19 +101,17 @@ class RunChange:
         What is asked for is in whole GiB: of two that are expected alike, 7.9 and 8.1, one more is the rounding.
         """
         old, new = self.before, self.after
-        expected = _apart(old.total_gib, new.total_gib)
-        are_expected = old.expected_gib is not None and new.expected_gib is not None
         apart = abs((old.required_gib or 0) - (new.required_gib or 0))
+        are_expected = _are_expected(old, new)
         if are_expected and old.gpu_count == new.gpu_count and apart <= 1:
-            return expected
-        return max(expected, _apart(*(each.gpu_count * (each.required_gib or 0) for each in (old, new))))
+            return _apart(old.total_gib, new.total_gib)
+        asked = _apart(old.asked_gib, new.asked_gib)
+        return max(_apart(old.total_gib, new.total_gib), asked) if are_expected else asked
 
     @property
     def is_more(self) -> bool:
         """Whether it needs more than before; where the sums are the same, whether more is asked for."""
-        if self.before.total_gib != self.after.total_gib:
-            return self.after.total_gib > self.before.total_gib
-        return (self.after.required_gib or 0) > (self.before.required_gib or 0)
+        return is_more(self.before, self.after)
 
 
 @record(frozen=True, slots=True)

@@ -150,9 +150,8 @@ class _Reader:
             before, after = self._needs(old, new)
             if before == after:
                 continue
-            if old is None or new is None:
-                if _stands_in(run, self.head.checkout, self.base.checkout):
-                    continue
+            if (old is None or new is None) and _stands_in(run, self.head.checkout, self.base.checkout):
+                continue
             kind = Kind.NEW if old is None else Kind.GONE if new is None else Kind.CHANGED
             causes = self._causes(old, new) if old is not None and new is not None else ()
             yield RunChange(kind, run.name, run.command, run.evidence, before, after, causes)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.memory.memory_need import memory_need
-from gpu_lol_action.domain.change import Cause, RunNeed
+from gpu_lol_action.domain.change import Cause, RunNeed, is_more
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import WorkloadType
@@ -73,7 +73,7 @@ def select_causes(base: Weighed, head: Weighed, known: Mapping[str, ModelFacts])
     if kind is None or head.need.gpu_count == 0 or base.need.gpu_count == 0:
         return tuple(sorted(changed, key=_weight)[:MOST_CAUSES])
     here = _computed(head.findings, kind, known)
-    direction = 1 if head.need.total_gib >= base.need.total_gib else -1
+    direction = -1 if is_more(head.need, base.need) else 1
     measured = []
     for cause in changed[:MOST_SET_BACK]:
         without = _computed(_set_back(head.findings, base.findings, cause.finding.field), kind, known)

@@ -243,10 +243,17 @@ def test_thresholds_hold_in_both_directions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("before", "after", "is_told"), [
     (RunNeed(1, 9, 7.71), RunNeed(1, 8, 7.55), False), (RunNeed(1, 20, 18.0), RunNeed(1, 22, 18.1), True),
     (RunNeed(1, 9, None), RunNeed(1, 8, None), True), (RunNeed(1, 9, 7.71), RunNeed(2, 9, 7.71), True),
-    (RunNeed(1, 9, 7.71), RunNeed(1, 8, 6.9), True)])  # fmt: skip
-def test_rounding_alone_is_not_told(before: RunNeed, after: RunNeed, is_told: bool) -> None:
+    (RunNeed(1, 9, 7.71), RunNeed(1, 8, 6.9), True), (RunNeed(8, 79, 40.2), RunNeed(8, 79, None), False),
+    (RunNeed(1, 22, None), RunNeed(1, 2, 1.5), True), (RunNeed(0, None, None), RunNeed(1, 9, 7.7), True)])  # fmt: skip
+def test_sums_are_compared_with_sums_and_rounding_is_not_told(before: RunNeed, after: RunNeed, is_told: bool) -> None:
     run = RunChange(Kind.CHANGED, "train", "python train.py", Evidence("train.py"), before, after)
     assert is_telling(run, 5) is is_told
+
+
+def test_what_documents_ask_for_is_not_more_than_a_sum_below_it() -> None:
+    needs = RunNeed(8, 79, 40.2), RunNeed(8, 48, None)
+    assert not RunChange(Kind.CHANGED, "train", "python train.py", Evidence("train.py"), *needs).is_more
+    assert RunChange(Kind.CHANGED, "train", "python train.py", Evidence("train.py"), *reversed(needs)).is_more
 
 
 def test_what_fits_no_card_is_compared_as_it_is_written(tmp_path: Path) -> None:
