@@ -53,6 +53,7 @@ _PART = regex(r"([A-Za-z]+\d+)[-_](\d{2})GB", re.IGNORECASE)  # `H100_40GB`: hal
 LARGEST_PART = 0.6
 _SWITCH = regex(r"if\s+\w{1,20}\.(\w{1,60})\s*:")
 LINES_TO_CONDITION = 4
+_PROGRAM = regex(r"(?<![\w./-])([\w./-]{1,120}\.py)\b")
 _DOCSTRING = regex(r"(?:\ufeff|#[^\n]{0,400}\n|\s){0,60}[rRuU]?(\"\"\"|\'\'\')((?:(?!\1)[\s\S]){0,6000})\1")
 # "# 18GiB * 2", "# 2 x 24 GB", "# 4 * 42GiB, 3.05s/it": a remark that is nothing else but, at most, how fast it was.
 _AMOUNT, _SPEED = r"~?(\d{1,3}(?:\.\d{1,2})?)\s?Gi?B?", r"\d[\d.]{0,6}\s?(?:s/it|hours?|min(?:ute)?s?|h|m|s)\b"
@@ -167,7 +168,7 @@ def _files(checkout: Checkout, run: Run) -> tuple[Source, ...]:
     said = checkout.find(run.evidence.path)
     own = [said if said is not None and said.form is not Form.MARKDOWN else None, run.script, *run.configs]
     jobs = [s for s in checkout.of(Form.YAML) if s.depth <= 1 and regex(r"sky|job|task|slurm|cluster").match(s.name)]
-    beside = [s for s in checkout.of(Form.SHELL) if "#SBATCH" in s.text[:4000] and s.depth <= 2]
+    beside = [s for s in checkout.of(Form.SHELL) if "#SBATCH" in s.text[:4000] and s.depth <= 2 and _may_start(s, run)]
     script = run.script
     if script is not None:
         beside_it = (s for s in checkout.of(Form.YAML) if s.folder == script.folder and s.mentions("gpu_type"))
@@ -177,6 +178,12 @@ def _files(checkout: Checkout, run: Run) -> tuple[Source, ...]:
     places = [] if folder is None else [folder, folder.rpartition("/")[0]]
     served = [checkout.find(f"{place}/{name}".lstrip("/")) for place in places for name in _DEFINITIONS]
     return tuple(dict.fromkeys(source for source in (*own, *jobs[:8], *beside[:4], *served) if source is not None))
+
+
+def _may_start(job: Source, run: Run) -> bool:
+    """Whether a job of SLURM's names the run's program or none: what it says of others is of those."""
+    programs = {name.rpartition("/")[2] for name in _PROGRAM.findall(job.text)}
+    return not programs or run.script is None or run.script.name in programs or job.path == run.evidence.path
 
 
 def _starts(job: Source, script: Source, run: Run) -> bool:

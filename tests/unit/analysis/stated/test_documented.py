@@ -653,6 +653,27 @@ def test_what_gpus_are_said_to_have_is_an_amount(text, size):
 
 
 @pytest.mark.parametrize(
+    ("starts", "amounts"),
+    [
+        ("python src/train.py", ["12"]),
+        ("srun python -u ../src/train.py --lr 1", ["12"]),
+        ("bash run.sh", ["12"]),
+        ("python src/retrieval.py", []),
+        ("python -W ignore ../../src/pretrain.py", []),
+    ],
+)
+def test_a_job_speaks_for_the_program_that_it_starts(checkout, starts, amounts):
+    job = f"#!/bin/bash\n#SBATCH --gres=gpu:4\n# smaller batch size, fits smaller GPUs (4*12GB GPUs)\n{starts}\n"
+    tree = checkout({"src/train.py": TRAIN, "README.md": "```\npython src/train.py\n```\n", "jobs/run.slurm.sh": job,
+                     "src/retrieval.py": "print(1)\n", "src/pretrain.py": "print(1)\n"})  # fmt: skip
+    run = primary_run(tree)
+    assert run is not None
+    assert run.evidence.path == "README.md"
+    found = declared_hardware.detect(tree, run)
+    assert [item.value for item in found if item.field == "documented.memory_gb"] == amounts
+
+
+@pytest.mark.parametrize(
     "files",
     [
         {"task.yaml": "resources:\n  accelerators: {M60:1, K40:1}\nrun: python train.py\n"},
