@@ -51,6 +51,12 @@ def _are_expected(*needs: RunNeed) -> bool:
     return all(need.expected_gib is not None or not need.gpu_count for need in needs)
 
 
+# Of a developer's desk: they check, test, pack or describe the code, and nothing that runs takes anything of them.
+_DESK_TOOLS = frozenset({
+    "autoflake", "autopep8", "black", "build", "bumpversion", "bump2version", "codespell", "coverage", "flake8", "flake8-bugbear",
+    "isort", "mypy", "nox", "pip-tools", "pre-commit", "pycodestyle", "pydocstyle", "pyflakes", "pylint", "pyright", "pytest", "pytest-cov",
+    "pytest-xdist", "pyupgrade", "ruff", "sphinx", "sphinx-rtd-theme", "tox", "twine", "wheel", "yapf",
+})  # fmt: skip
 _NAMES = {"model.id": "model", "model.family": "model", "media.network": "model"}
 _OWN_NAME = re.compile(r"`([\w.-]{1,60})` is ")
 
@@ -147,10 +153,15 @@ class Change:
 
 def is_worth_saying(change: Change, *, least_percent: float, says_parts: bool) -> bool:
     """Whether a change is more than a team wants to overlook: a run by so many percent of memory, or any part of the rest."""
-    if change.file_causes or change.is_other_run or (says_parts and change.parts):
+    if change.file_causes or change.is_other_run or (says_parts and any(map(_is_of_the_work, change.parts))):
         return True
     runs = (*((change.first,) if change.first is not None else ()), *change.others)
     return any(is_telling(run, least_percent) for run in runs)
+
+
+def _is_of_the_work(part: PartChange) -> bool:
+    """Whether what runs may depend on it: a formatter's or a test tool's release in the list that is installed tells nobody anything."""
+    return part.what != "package" or part.name not in _DESK_TOOLS
 
 
 def is_telling(run: RunChange, least_percent: float) -> bool:
