@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
+from gpu_lol_action.analysis.runs.settings import values_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -23,15 +25,18 @@ def frozen_but_adapters(checkout: Checkout, run: Run) -> Finding | None:
     script = run.script
     if script is None:
         return None
+    values = values_of(checkout, run)
     for call in script.code.calls_named("*_as_trainable") if script.code is not None else ():
-        if regex(r"mark_only_\w+_as_trainable").fullmatch(call.last):
+        is_helper = regex(r"mark_only_\w+_as_trainable").fullmatch(call.last)
+        if is_helper and not any(call.line in block for block in dead_lines(script, values)):
             why, where = f"`{call.last}` freezes everything else", Evidence(script.path, call.line)
             return Finding("training.method", "lora", why, Confidence.HIGH, where)
     for source in import_closure(checkout, script)[:MAX_MODULES]:
         is_meant = source is script or "lora" not in source.path.lower()
         found = _BY_NAME.search(source.text) if is_meant and "requires_grad" in source.text else None
-        if found is not None:
-            where = Evidence(source.path, source.text.count("\n", 0, found.start()) + 1)
+        line = source.text.count("\n", 0, found.start()) + 1 if found is not None else 0
+        if line and not any(line in block for block in dead_lines(source, values)):
+            where = Evidence(source.path, line)
             return Finding(
                 "training.method",
                 "lora",

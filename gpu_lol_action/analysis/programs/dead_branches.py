@@ -17,6 +17,7 @@ from gpu_lol_action.analysis.files.setting import Setting, fold_key
 from gpu_lol_action.analysis.files.unfilled_options import is_unfilled
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.dead_functions import dead_functions
+from gpu_lol_action.analysis.programs.looked_up_switches import with_looked_up
 from gpu_lol_action.analysis.programs.unset_options import unset_options
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -111,10 +112,11 @@ def _branches(source: Source) -> tuple[_Branch, ...]:
 
 def dead_lines(source: Source, values: Mapping[str, str]) -> tuple[range, ...]:
     """Return the blocks of a program, as ranges of line numbers, that these options switch off."""
-    if source.form is not Form.PYTHON or not values:
+    told = with_looked_up(source, values) if source.form is Form.PYTHON else {}
+    if not told:
         return ()
-    verdicts = (decided(branch.condition, values) if branch.condition else None for branch in _branches(source))
-    missed = (decided(choice.condition, values) is False for choice in _choices(source))
+    verdicts = (decided(branch.condition, told) if branch.condition else None for branch in _branches(source))
+    missed = (decided(choice.condition, told) is False for choice in _choices(source))
     return _dead_lines(source, tuple(verdicts), tuple(missed))
 
 

@@ -23,6 +23,7 @@ from gpu_lol_action.analysis.programs.code_settings import (
 )
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
 from gpu_lol_action.analysis.programs.main_guards import started_alone
+from gpu_lol_action.analysis.runs.chosen_modules import without_others
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.open_choices import without_open_choices
 from gpu_lol_action.analysis.runs.run_configs import run_configs, stray_configs
@@ -106,6 +107,7 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         s for s in (*configs, *written_settings(checkout, run)) if s.path not in overridden or _is_number(s.text)
     )
     configs = _not_of_training(_filled(tuple(kept_configs), options), run)
+    closure = without_others(checkout, closure, (*options, *configs)) if closure else closure
     words = words_of(checkout, run, (*options, *configs))
     constants = constants_of((*closure[1:], *words.sources))
     given = {setting.key for setting in options}
