@@ -20,7 +20,7 @@ from gpu_lol_action.analysis.files.tree import (
     shown,
 )
 from gpu_lol_action.analysis.formats.notebooks import read_notebook
-from gpu_lol_action.analysis.formats.paths import Form, Role, form_of, role_of
+from gpu_lol_action.analysis.formats.paths import Form, Role, form_of, nearest_folder, role_of
 from gpu_lol_action.analysis.formats.texts import has_mark, is_text, text_of
 from gpu_lol_action.analysis.python.code import PythonCode
 from gpu_lol_action.domain.digests import blake2
@@ -137,15 +137,19 @@ class Checkout:
         return self.by_path.get(path)
 
     def find_named(self, reference: str) -> Source | None:
-        """Return the file that a command means: that path, or the shallowest that ends like it (a folder of a bigger tree)."""
+        """Return the file that a command means: that path, or the shallowest that ends like it (a folder of a bigger tree).
+
+        Of equally shallow ones with none of the folders that it names (one was renamed) the one whose folder is spelled most alike.
+        """
         parts = [part for part in reference.strip().split("/") if part not in {"", "."}]
         named = _by_name(self).get(parts[-1], ()) if parts else ()
         # More folders than a checkout is read to are in no path of it.
         for start in range(max(0, len(parts) - MAX_DEPTH - 1), len(parts)):
             tail = "/".join(parts[start:])
-            found = next((s for s in named if s.path == tail or s.path.endswith(f"/{tail}")), None)
-            if found is not None:
-                return found
+            found = [s for s in named if s.path == tail or s.path.endswith(f"/{tail}")]
+            if found:
+                near = [s for s in found if s.depth == found[0].depth] if start and "/" not in tail else []
+                return near[nearest_folder([s.folder for s in near], "/".join(parts[:-1]))] if near else found[0]
         return None
 
     def gaps(self) -> tuple[str, ...]:

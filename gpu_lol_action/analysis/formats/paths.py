@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
+from difflib import SequenceMatcher
 
 from gpu_lol_action.domain.patterns import regex
+
+ALIKE = 0.5
+"""Part of two folders' letters that agree, from which on one is taken for the other's new name (``mtmt``, ``mmt``)."""
+MOST_FOLDERS = 40
 
 
 class Role(enum.Enum):
@@ -148,3 +154,12 @@ def is_packages_file(path: str, form: Form) -> bool:
     if form is Form.YAML:
         return bool(_ENVIRONMENTS.fullmatch(small))
     return form is Form.REQUIREMENTS or small in _PROJECT_FILES
+
+
+def nearest_folder(folders: Sequence[str], named: str) -> int:
+    """Return the place of the folder that is spelled most like the named one; the first where none is like it."""
+    if len(folders) < 2:
+        return 0
+    alike = [SequenceMatcher(None, folder, named, autojunk=False).ratio() for folder in folders[:MOST_FOLDERS]]
+    best = max(range(len(alike)), key=alike.__getitem__)
+    return best if alike[best] >= ALIKE else 0

@@ -20,7 +20,7 @@ LEAST_EXPORTED = 50
 MOSTLY_PINNED = 0.9
 # Conda's name, pip's name. Only where they differ.
 _PIP_NAMES = {
-    "pytorch": "torch", "pytorch-gpu": "torch", "pytorch-cpu": "torch", "opencv": "opencv-python-headless",
+    "pytorch": "torch", "pytorch-gpu": "torch", "pytorch-cpu": "torch", "torchvision-cpu": "torchvision", "opencv": "opencv-python-headless",
     "py-opencv": "opencv-python-headless", "libopencv": "", "faiss-gpu": "faiss-cpu", "tensorflow-gpu": "tensorflow",
     "tensorflow-base": "", "msgpack-python": "msgpack", "pytables": "tables", "ruamel_yaml": "ruamel.yaml",
     "matplotlib-base": "matplotlib", "seaborn-base": "seaborn", "scikit-learn-intelex": "scikit-learn-intelex",

@@ -112,7 +112,14 @@ def documented_runs(checkout: Checkout) -> list[Run]:
             continue
         if script is not None or not is_elsewhere(checkout, command):
             found.append(Run(Behavior.TRAINS, command.evidence, command, script, (), command.options))
-    return found
+    return _without_printed(found)
+
+
+def _without_printed(runs: list[Run]) -> list[Run]:
+    """Return commands without those that a script prints before it runs them (``echo "torchrun train.py"``)."""
+    told = [(run, run.command) for run in runs if run.command is not None]
+    started = {(c.evidence.path, c.target) for _, c in told if not _PRINTED.match(c.text)}
+    return [run for run, c in told if not _PRINTED.match(c.text) or (c.evidence.path, c.target) not in started]
 
 
 def configured_runs(checkout: Checkout) -> list[Run]:
@@ -144,6 +151,7 @@ def program_runs(sources: Iterable[Source]) -> list[Run]:
     return [Run(Behavior.TRAINS, Evidence(source.path), None, source) for source in sources if source.code is not None]
 
 
+_PRINTED = regex(r"(?:echo|printf)\s")
 # `$ROOT/tools/train.py`: a folder that the reader knows, most often that of the checkout.
 _IN_A_FOLDER = regex(r"(?:\$(?:\w+|\{\w+\}|\([^$]{0,100}\))|`[^`]{1,100}`)/([^$]+)")
 

@@ -154,6 +154,13 @@ def test_a_moved_program_is_the_same_run(tmp_path: Path) -> None:
     assert is_silent(changed(tmp_path, head))
 
 
+def test_a_folder_that_is_renamed_before_its_readme_is_changes_nothing(tmp_path: Path) -> None:
+    readme = {"README.md": "```\npython mtmt/train.py\n```\n", "requirements.txt": "torch\n"}
+    other = {"baseline/train.py": TRAIN.replace("1.5B", "7B").replace("import argparse", "import argparse\nimport einops")}
+    change = changed(tmp_path, {**readme, **other, "mmt/train.py": TRAIN}, {**readme, **other, "mtmt/train.py": TRAIN})
+    assert is_silent(change)
+
+
 def test_a_renamed_program_is_compared_with_what_was_provisioned_for(tmp_path: Path) -> None:
     head = {"finetune.py": TRAIN.replace("default=1024", "default=4096"),
             "requirements.txt": FILES["requirements.txt"]}  # fmt: skip

@@ -180,7 +180,7 @@ def test_setup_cfg_names_a_file(checkout: Build) -> None:
     ("conda", "pip"),
     [
         ("pytorch::pytorch=1.12.1=py3.8_cuda11.3_cudnn8.3.2_0", "torch==1.12.1"), ("numpy=1.19", "numpy==1.19.*"),
-        ("pytorch>=2.1,<2.3", "torch>=2.1,<2.3"), ("scikit-image", "scikit-image"), ("faiss-gpu=1.7.2", "faiss-cpu==1.7.2"),
+        ("pytorch>=2.1,<2.3", "torch>=2.1,<2.3"), ("scikit-image", "scikit-image"), ("faiss-gpu=1.7.2", "faiss-cpu==1.7.2"), ("torchvision-cpu", "torchvision"),
         ("libgcc-ng=9.3.0=h5101ec6_17", None), ("cudatoolkit=11.3", None), ("pytorch-cuda=12.1", None), ("_openmp_mutex=5.1", None),
         ("pyg::pyg=2.3.0", "torch-geometric==2.3.0"), ("blas=*=mkl", None), ("python=3.8", None), ("matplotlib-base", "matplotlib"),
         # A build without Python in its name is of a library or a program; so are some names without a build.

@@ -26,6 +26,18 @@ def first(tree: Checkout) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(
+    ("script", "line"),
+    [
+        ('h="torchrun --nproc_per_node=4 train.py "\na=(\n  --lr 1\n)\necho command: echo "$h ${a[@]}"\n$h ${a[@]} 2>&1 | tee log\n', 6),
+        ('h="torchrun train.py"\necho run: echo "$h --lr 1"\n$h --lr 1\n', 3),
+    ],
+)
+def test_what_a_script_prints_before_it_runs_it_is_no_command(checkout: Build, script: str, line: int) -> None:
+    runs = all_runs(checkout({"train.sh": script, "train.py": TRAIN}))
+    assert [str(run.evidence) for run in runs] == [f"train.sh:{line}"]
+
+
+@pytest.mark.parametrize(
     ("files", "shown"),
     [
         # Training before inference on one level, wherever they stand in the document.
