@@ -109,7 +109,8 @@ def conclude_change(
     text = head.checkout.spec_text
     if base is None:
         return Compared(concluded(head.sha, calibrated(analysis, measured, text), policy, corrections, lookups))
-    from gpu_lol_action.analysis.answer.change import Side, compare
+    from gpu_lol_action.analysis.answer.change import compare
+    from gpu_lol_action.analysis.answer.touched import Side
     from gpu_lol_action.analysis.documents.lagging import carried
 
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -141,10 +141,15 @@ def other_runs(
     checkout: Checkout, tree: tuple[Finding, ...], model_facts: Mapping[str, ModelFacts], first: Run | None
 ) -> tuple[tuple[Profile, EnvironmentSpec], ...]:
     """Return the runs beside the first, each estimated by the same detectors, with the spec that it alone would ask for."""
+    return estimated_runs(checkout, tree, model_facts, (run for run in all_runs(checkout) if run is not first))
+
+
+def estimated_runs(
+    checkout: Checkout, tree: tuple[Finding, ...], model_facts: Mapping[str, ModelFacts], runs: Iterable[Run]
+) -> tuple[tuple[Profile, EnvironmentSpec], ...]:
+    """Return these runs, each estimated alone, with the spec that it alone would ask for; ``tree`` is found of the whole tree."""
     found = []
-    for run in all_runs(checkout):
-        if run is first:
-            continue
+    for run in runs:
         sized = (hint for hint in models.unknown_ids(checkout, run) if hint.value in model_facts)
         own = (*detect_run(checkout, run), *sized)
         spec, need = propose((*own, *tree), model_facts)

@@ -8,7 +8,8 @@ from dataclasses import replace
 from gpu_lol_action.analysis.answer.changed_lines import pinned
 from gpu_lol_action.analysis.answer.changed_parts import changed_parts
 from gpu_lol_action.analysis.answer.counterfactual import Weighed, need_as_said, select_causes
-from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.answer.paired_runs import Pair, paired_runs, with_touched
+from gpu_lol_action.analysis.answer.touched import Side, Touched, is_same_file
 from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.change import NOTHING, Cause, Change, Kind, RunChange, RunNeed
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -32,20 +33,13 @@ _FILE_KEYS = (
 )
 
 
-@record(frozen=True, slots=True)
-class Side:
-    """A commit as it was read, and what it came to."""
-
-    checkout: Checkout
-    analysis: Analysis
-
-
 def compare(base: Side, head: Side, known: Mapping[str, ModelFacts] = NO_FACTS) -> Change:
     """Return what the head needs otherwise than the base; nothing where every run and every part is as it was.
 
-    Programs that were moved or renamed are the same runs. ``known`` are facts of models that were looked up.
+    Programs that were moved or renamed are the same runs; those that the change touches count though neither answer shows them.
+    ``known`` are facts of models that were looked up.
     """
-    pairs = _pairs(base.analysis, head.analysis)
+    pairs = with_touched(paired_runs(base.analysis, head.analysis), Touched.between(base, head, known))
     first = next((pair for pair in pairs if pair[1] is not None and pair[1] is head.analysis.first), None)
     is_other = _is_other_run(base.analysis, head.analysis, first)
     reader = _Reader(base, head, known)
@@ -56,50 +50,6 @@ def compare(base: Side, head: Side, known: Mapping[str, ModelFacts] = NO_FACTS) 
         file_causes=_file_causes(base, head),
         is_other_run=is_other,
     )
-
-
-Pair = tuple[Profile | None, Profile | None]
-
-
-def _runs(analysis: Analysis) -> tuple[Profile, ...]:
-    return (*((analysis.first,) if analysis.first is not None else ()), *analysis.profiles)
-
-
-def _pairs(base: Analysis, head: Analysis) -> list[Pair]:
-    """Return which run of the base is which of the head: the same program and name, then name, then program, then its stem."""
-    left = list(_runs(base))
-    waiting = list(_runs(head))
-    pairs: list[Pair] = []
-    for is_same in (_is_same_run, _has_same_name, _has_same_program, _has_same_stem):
-        for run in list(waiting):
-            match = next((other for other in left if is_same(other, run)), None)
-            if match is not None:
-                left.remove(match)
-                waiting.remove(run)
-                pairs.append((match, run))
-    first = base.first if base.first in left else None
-    if head.first in waiting and first is not None:
-        # Both first runs are without a partner: what was provisioned for then and now, whatever they are called.
-        left.remove(first)
-        waiting.remove(head.first)
-        pairs.append((first, head.first))
-    return [*pairs, *((None, run) for run in waiting), *((run, None) for run in left)]
-
-
-def _is_same_run(one: Profile, other: Profile) -> bool:
-    return (one.name, one.program) == (other.name, other.program)
-
-
-def _has_same_name(one: Profile, other: Profile) -> bool:
-    return one.name == other.name
-
-
-def _has_same_program(one: Profile, other: Profile) -> bool:
-    return bool(one.program) and one.program == other.program
-
-
-def _has_same_stem(one: Profile, other: Profile) -> bool:
-    return bool(one.program) and one.program.rpartition("/")[2] == other.program.rpartition("/")[2]
 
 
 def _is_other_run(base: Analysis, head: Analysis, first: Pair | None) -> bool:
@@ -150,11 +100,20 @@ class _Reader:
             before, after = self._needs(old, new)
             if before == after:
                 continue
-            if (old is None or new is None) and _stands_in(run, self.head.checkout, self.base.checkout):
+            if (old is None or new is None) and self._is_on_both(run):
                 continue
             kind = Kind.NEW if old is None else Kind.GONE if new is None else Kind.CHANGED
             causes = self._causes(old, new) if old is not None and new is not None else ()
             yield RunChange(kind, run.name, run.command, run.evidence, before, after, causes)
+
+    def _is_on_both(self, run: Profile) -> bool:
+        """Whether a run that one side alone shows is in both: its program, and what starts it.
+
+        A side shows some of its runs, so one that another takes the place of has neither come nor gone.
+        """
+        base, head = self.base.checkout, self.head.checkout
+        paths = dict.fromkeys((run.evidence.path, run.program or run.evidence.path))
+        return all(is_same_file(base, head, path) for path in paths)
 
     def _needs(self, old: Profile | None, new: Profile | None) -> tuple[RunNeed, RunNeed]:
         """Return what a run needs on both sides; as it is written where one side fits no card otherwise."""
@@ -175,16 +134,6 @@ class _Reader:
         if cause.new_value is None:
             return cause
         return replace(cause, evidence=pinned(cause.finding, self.base.checkout, self.head.checkout))
-
-
-def _stands_in(run: Profile, one: Checkout, other: Checkout) -> bool:
-    """Whether a run that one side alone shows is in both as it is: its program, and what starts it.
-
-    A side shows some of its runs, so one that another takes the place of has neither come nor gone.
-    """
-    paths = dict.fromkeys((run.evidence.path, run.program or run.evidence.path))
-    pairs = [(one.find(path), other.find(path)) for path in paths]
-    return all(here is not None and there is not None and here.content == there.content for here, there in pairs)
 
 
 def _asked(run: Profile | None, analysis: Analysis) -> tuple[Finding, ...]:

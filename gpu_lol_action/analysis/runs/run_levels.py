@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.package_lists.project_files import read_project
 from gpu_lol_action.analysis.package_lists.setup_py import read_setup_py
-from gpu_lol_action.analysis.runs.entry_points import documented_runs
+from gpu_lol_action.analysis.programs.import_graph import is_imported
+from gpu_lol_action.analysis.runs.entry_points import documented_runs, is_started
 from gpu_lol_action.domain.records import record
 
 _NEUTRAL = frozenset({"src", "scripts", "script", "tools", "tool", "bin", "train", "training", "trainer", "trainers", "runs", "run",
@@ -49,6 +50,11 @@ def _names(checkout: Checkout) -> frozenset[str]:
     project, setup = checkout.find("pyproject.toml"), checkout.find("setup.py")
     names = (read_project(project).name if project else "", read_setup_py(setup).name if setup else "")
     return frozenset(package_name(name) for name in names if name)
+
+
+def is_library(checkout: Checkout, levels: Levels, script: Source) -> bool:
+    """Whether a program is made to be imported and not to be started."""
+    return not is_started(checkout, script) and (levels.of(script.path) > 0 or is_imported(checkout, script))
 
 
 @remembered

@@ -31,7 +31,6 @@ from gpu_lol_action.analysis.runs.entry_points import (
     Run,
     configured_runs,
     documented_runs,
-    is_started,
     looked_up,
     program_runs,
     programs,
@@ -44,7 +43,7 @@ from gpu_lol_action.analysis.runs.onnx_sessions import session_programs, session
 from gpu_lol_action.analysis.runs.pseudocode import is_pseudocode
 from gpu_lol_action.analysis.runs.quick_use import is_told_of_training, opens_with_use, shows_alone, shows_before_tuning
 from gpu_lol_action.analysis.runs.run_kinds import fame_of, helpers_of, is_beside, is_later_stage, is_variant, submits
-from gpu_lol_action.analysis.runs.run_levels import Levels, levels_of, levels_of_pages
+from gpu_lol_action.analysis.runs.run_levels import Levels, is_library, levels_of, levels_of_pages
 from gpu_lol_action.analysis.runs.run_names import run_names
 from gpu_lol_action.analysis.runs.run_ranks import CONFIGURATION, DOCUMENT, LIBRARY, PROGRAM, README, SCRIPT, Rank
 from gpu_lol_action.analysis.runs.run_reasons import place_of, reason_of
@@ -123,7 +122,7 @@ def _ranked(checkout: Checkout) -> list[Rank]:
     library: list[Source] = []
     for source in programs(checkout):
         if source not in commanded:
-            (library if _is_library(checkout, levels, source) else made).append(source)
+            (library if is_library(checkout, levels, source) else made).append(source)
     runs += program_runs([*made, *([shown] if (shown := shown_program(checkout)) is not None else [])])
     ranks = _near(checkout, levels, runs)
     # Modules of the library matter where nothing is made to be started; to look into each is most of what a large one costs.
@@ -186,7 +185,7 @@ def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> Rank:
     elif run.script is not None:
         kind = PROGRAM
         # What is only imported by others is no program, wherever it lies.
-        level += LIBRARY if _is_library(checkout, levels, run.script) else 0
+        level += LIBRARY if is_library(checkout, levels, run.script) else 0
         order = -1 if submits(run.script) else LAST if is_shown(run.script) else order + fame_of(run.script)
     section = run.command.section if run.command else ""
     is_main = _MAIN_SECTION.search(section) is not None and run.behavior is Behavior.TRAINS
@@ -199,11 +198,6 @@ def _rank(checkout: Checkout, levels: Levels, run: Run, order: int) -> Rank:
     is_open = run.command is not None and leaves_configuration_open(run.command)
     is_trial = is_variant(run) or is_tried_out(checkout, run)
     return Rank(run, is_aside, level, kind, False, is_trial, is_main, order, False, is_open, is_later)
-
-
-def _is_library(checkout: Checkout, levels: Levels, script: Source) -> bool:
-    """Whether a program is made to be imported and not to be started."""
-    return not is_started(checkout, script) and (levels.of(script.path) > 0 or is_imported(checkout, script))
 
 
 def _with_depth(checkout: Checkout, ranks: list[Rank], levels: Levels) -> list[Rank]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze
-from gpu_lol_action.analysis.answer.change import Side, compare
+from gpu_lol_action.analysis.answer.change import compare
+from gpu_lol_action.analysis.answer.touched import Side
 from gpu_lol_action.analysis.files.checkout import read_checkout
 from gpu_lol_action.domain.change import Change, Kind, RunChange, RunNeed, is_telling, is_worth_saying
 from gpu_lol_action.domain.finding import Evidence
@@ -156,7 +157,9 @@ def test_a_moved_program_is_the_same_run(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_renamed_before_its_readme_is_changes_nothing(tmp_path: Path) -> None:
     readme = {"README.md": "```\npython mtmt/train.py\n```\n", "requirements.txt": "torch\n"}
-    other = {"baseline/train.py": TRAIN.replace("1.5B", "7B").replace("import argparse", "import argparse\nimport einops")}
+    other = {
+        "baseline/train.py": TRAIN.replace("1.5B", "7B").replace("import argparse", "import argparse\nimport einops")
+    }
     change = changed(tmp_path, {**readme, **other, "mmt/train.py": TRAIN}, {**readme, **other, "mtmt/train.py": TRAIN})
     assert is_silent(change)
 
@@ -193,6 +196,42 @@ def test_a_run_that_others_push_out_of_the_list_has_not_gone(tmp_path: Path) -> 
     assert [(run.kind, run.name) for run in change.others] == [(Kind.NEW, "infer-a")]
     back = changed(tmp_path / "back", base, {**base, "infer_a.py": INFER})
     assert [(run.kind, run.name) for run in back.others] == [(Kind.GONE, "infer-a")]
+
+
+SMALL = {"train.py": TRAIN.replace("default=4,", "default=1,").replace("default=1024", "default=128")}
+MANY = {**FILES, **SMALL, **{f"infer_{letter}.py": INFER for letter in "cdefghijkl"}}
+"""More programs than an answer shows."""
+LARGE = INFER.replace("2.5-1.5B", "2.5-32B")
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"infer_z.py": LARGE}, [(Kind.NEW, "infer-z")]),
+        ({"infer_z.py": INFER}, []),  # what the machine for the training holds
+        ({"infer_l.py": LARGE}, [(Kind.CHANGED, "infer-l")]),
+        ({"infer_l.py": INFER.replace("1.5B", "3B")}, []),
+        (
+            {"lib/infer_z.py": LARGE.partition("if __name__")[0].replace("model =", "def load():\n    model =")},
+            [],
+        ),  # nobody starts it
+    ],
+)
+def test_what_is_touched_counts_where_the_machine_does_not_hold_it(
+    tmp_path: Path, files: Mapping[str, str], told: Sequence[tuple[Kind, str]]
+) -> None:
+    change = changed(tmp_path, {**MANY, **files}, MANY)
+    assert change.first is None
+    assert [(run.kind, run.name) for run in change.others] == told
+
+
+def test_what_is_touched_and_only_moved_has_not_come(tmp_path: Path) -> None:
+    change = changed(tmp_path, {**MANY, "new/infer_z.py": LARGE}, {**MANY, "old/infer_z.py": LARGE})
+    assert is_silent(change)
+
+
+def test_what_goes_of_many_programs_is_no_news(tmp_path: Path) -> None:
+    assert is_silent(changed(tmp_path, MANY, {**MANY, "infer_z.py": LARGE}))
 
 
 def test_the_first_program_that_needs_a_gpu_is_a_new_need(tmp_path: Path) -> None:

@@ -28,7 +28,10 @@ def first(tree: Checkout) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("script", "line"),
     [
-        ('h="torchrun --nproc_per_node=4 train.py "\na=(\n  --lr 1\n)\necho command: echo "$h ${a[@]}"\n$h ${a[@]} 2>&1 | tee log\n', 6),
+        (
+            'h="torchrun --nproc_per_node=4 train.py "\na=(\n  --lr 1\n)\necho command: echo "$h ${a[@]}"\n$h ${a[@]} 2>&1 | tee log\n',
+            6,
+        ),
         ('h="torchrun train.py"\necho run: echo "$h --lr 1"\n$h --lr 1\n', 3),
     ],
 )
