@@ -104,15 +104,15 @@ class RunChange:
     def percent(self) -> float:
         """By how much the memory of all cards differs, expected or asked for, in percent of the larger of both.
 
-        What is asked for is in whole GiB: of two that are expected alike, 7.9 and 8.1, one more is the rounding.
+        What is asked for counts where the sums are the same (documents say otherwise now) or cannot be compared, and with another
+        number of cards: beside sums that differ it is the same difference, with a margin and rounded.
         """
         old, new = self.before, self.after
-        apart = abs((old.required_gib or 0) - (new.required_gib or 0))
-        are_expected = _are_expected(old, new)
-        if are_expected and old.gpu_count == new.gpu_count and apart <= 1:
-            return _apart(old.total_gib, new.total_gib)
         asked = _apart(old.asked_gib, new.asked_gib)
-        return max(_apart(old.total_gib, new.total_gib), asked) if are_expected else asked
+        if not _are_expected(old, new):
+            return asked
+        expected = _apart(old.total_gib, new.total_gib)
+        return expected if expected and old.gpu_count == new.gpu_count else max(expected, asked)
 
     @property
     def is_more(self) -> bool:

@@ -295,7 +295,8 @@ def test_thresholds_hold_in_both_directions(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("before", "after", "is_told"), [
-    (RunNeed(1, 9, 7.71), RunNeed(1, 8, 7.55), False), (RunNeed(1, 20, 18.0), RunNeed(1, 22, 18.1), True),
+    (RunNeed(1, 9, 7.71), RunNeed(1, 8, 7.55), False), (RunNeed(1, 20, 18.0), RunNeed(1, 22, 18.0), True),
+    (RunNeed(8, 15, 12.39), RunNeed(8, 17, 12.99), False),
     (RunNeed(1, 9, None), RunNeed(1, 8, None), True), (RunNeed(1, 9, 7.71), RunNeed(2, 9, 7.71), True),
     (RunNeed(1, 9, 7.71), RunNeed(1, 8, 6.9), True), (RunNeed(8, 79, 40.2), RunNeed(8, 79, None), False),
     (RunNeed(1, 22, None), RunNeed(1, 2, 1.5), True), (RunNeed(0, None, None), RunNeed(1, 9, 7.7), True)])  # fmt: skip
