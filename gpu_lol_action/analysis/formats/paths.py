@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from gpu_lol_action.domain.patterns import regex
 
 ALIKE = 0.5
-"""Part of two folders' letters that agree, from which on one is taken for the other's new name (``mtmt``, ``mmt``)."""
+"""Part of two names' letters that agree, from which on one is taken for the folder's new name (``mtmt``, ``mmt``)."""
 MOST_FOLDERS = 40
 
 
@@ -157,9 +157,10 @@ def is_packages_file(path: str, form: Form) -> bool:
 
 
 def nearest_folder(folders: Sequence[str], named: str) -> int:
-    """Return the place of the folder that is spelled most like the named one; the first where none is like it."""
+    """Return the place of the folder whose last part is spelled most like the named one's; the first where none is like it."""
     if len(folders) < 2:
         return 0
-    alike = [SequenceMatcher(None, folder, named, autojunk=False).ratio() for folder in folders[:MOST_FOLDERS]]
+    last = [folder.rpartition("/")[2] for folder in (named, *folders[:MOST_FOLDERS])]
+    alike = [SequenceMatcher(None, part, last[0], autojunk=False).ratio() for part in last[1:]]
     best = max(range(len(alike)), key=alike.__getitem__)
     return best if alike[best] >= ALIKE else 0

@@ -69,7 +69,7 @@ _INFERENCE_CALLS = frozenset({
     "predict_from_files", "predict_from_folder", "predict_from_raw_data", "predict_single_npy_array", "predict_from_list_of_npy_arrays",
 })  # fmt: skip
 _INFERENCE_WORDS = tuple(sorted(_INFERENCE_CALLS))
-_LOADS = ("from_pretrained", "load_model", "load_state_dict", "load_checkpoint", "from_single_file", "restore_checkpoint",
+_LOADS = ("from_pretrained", "load_model", "load_state_dict", "load_checkpoint", "load_from_checkpoint", "from_single_file", "restore_checkpoint",
           "SamPredictor", "YOLO", "SentenceTransformer", "CrossEncoder", "SparseEncoder", "WhisperModel")  # fmt: skip
 
 _LOADING_NAMES = ("hub.load", "saved_model.load")  # torch.hub, TensorFlow Hub, and what TensorFlow saved

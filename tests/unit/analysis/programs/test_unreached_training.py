@@ -113,3 +113,12 @@ def test_a_command_starts_the_module_of_its_verb(
         f"lab/{folder}/train_net.py": "import torch\n\ndef main(args):\n    loss.cuda().backward()\n    optimizer.step()\n",
     }
     assert primary_run(checkout(files)).behavior is expected
+
+
+@pytest.mark.parametrize("load", ["Net.load_from_checkpoint(path)", "Net().load_state_dict(torch.load(path))"])
+def test_a_program_that_loads_what_was_trained_runs_it(checkout: Build, load: str) -> None:
+    program = f"import torch\nfrom net import Net\nif __name__ == '__main__':\n    net = {load}\n    net.diversify(ligand.to('cuda'))\n"
+    tree = checkout({"optimize.py": program, "net.py": "class Net: pass\n"})
+    source = tree.find("optimize.py")
+    assert source is not None
+    assert program_behavior(tree, source) is Behavior.INFERS
