@@ -33,7 +33,7 @@ from gpu_lol_action.analysis.package_lists.package_files import (
     read_requirements,
     unique,
 )
-from gpu_lol_action.analysis.package_lists.project_files import Project, is_development
+from gpu_lol_action.analysis.package_lists.project_files import Project, is_desk_work, is_development
 from gpu_lol_action.analysis.programs.import_graph import import_closure
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.rented_machines import rented_packages
@@ -204,7 +204,9 @@ def _requirements(checkout: Checkout, files: Sequence[Source], found: list[Decla
         inner = [
             named for value in read.values("include") if (named := list_at(checkout, source.folder, value)) is not None
         ]
-        pending = inner + pending
+        # What checks the code is part of a list of everything that a developer has (``-r requirements/tests.txt``).
+        is_for_work = not is_desk_work(stem_of(source))
+        pending = [named for named in inner if not (is_for_work and is_desk_work(stem_of(named)))] + pending
         for value in read.values("constraint"):
             named = list_at(checkout, source.folder, value)
             for item in read_requirements(named, is_optional=False).own if named is not None else ():

@@ -90,6 +90,18 @@ def test_included_files_are_followed_and_constraints_are_not(checkout: Build) ->
     assert found(checkout(files)) == ["peft", "torch"]
 
 
+def test_what_checks_the_code_is_left_out_of_the_lists_that_a_list_includes(checkout: Build) -> None:
+    files = {
+        "requirements.txt": "-r requirements/runtime.txt\n-r requirements/tests.txt\n-r requirements/docs.txt\n-r requirements/latest.txt\n",
+        "requirements/runtime.txt": "torch\n",
+        "requirements/tests.txt": "asynctest\nonnx==1.7.0\npeft==0.11.0\n",
+        "requirements/docs.txt": "sphinx\n",
+        "requirements/latest.txt": "einops\n",
+        "train.py": "import peft\n",  # what the code imports is needed all the same
+    }
+    assert found(checkout(files)) == ["torch", "einops", "peft"]
+
+
 def test_pyproject_gives_dependencies_and_no_groups(checkout: Build) -> None:
     text = '[project]\ndependencies = ["torch>=2"]\noptional-dependencies = {dev = ["pytest"]}\n[dependency-groups]\ntest = ["ruff"]\n'
     assert found(checkout({"pyproject.toml": text})) == ["torch>=2"]
