@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.answer.changed_parts import changed_parts
 from gpu_lol_action.analysis.answer.counterfactual import Weighed, need_as_said, select_causes
 from gpu_lol_action.analysis.answer.paired_runs import Pair, paired_runs, with_touched
 from gpu_lol_action.analysis.answer.touched import Side, Touched, is_same_file
+from gpu_lol_action.analysis.runs.touched_runs import is_program
 from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.change import NOTHING, Cause, Change, Kind, RunChange, RunNeed
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -100,7 +101,7 @@ class _Reader:
             before, after = self._needs(old, new)
             if before == after:
                 continue
-            if (old is None or new is None) and self._is_on_both(run):
+            if (old is None or new is None) and (self._is_on_both(run) or (new is None and self._may_still_start(run))):
                 continue
             kind = Kind.NEW if old is None else Kind.GONE if new is None else Kind.CHANGED
             causes = self._causes(old, new) if old is not None and new is not None else ()
@@ -114,6 +115,10 @@ class _Reader:
         base, head = self.base.checkout, self.head.checkout
         paths = dict.fromkeys((run.evidence.path, run.program or run.evidence.path))
         return all(is_same_file(base, head, path) for path in paths)
+
+    def _may_still_start(self, run: Profile) -> bool:
+        """Whether what was started by itself still can be, changed as it is."""
+        return run.evidence.path == run.program and is_program(self.head.checkout, run.program)
 
     def _needs(self, old: Profile | None, new: Profile | None) -> tuple[RunNeed, RunNeed]:
         """Return what a run needs on both sides; as it is written where one side fits no card otherwise."""

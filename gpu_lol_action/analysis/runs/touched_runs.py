@@ -48,6 +48,15 @@ def touched_runs(
     return tuple(replace(run, name=name) for run, name in zip(found, names, strict=True))
 
 
+def is_program(checkout: Checkout, path: str) -> bool:
+    """Whether there is a program at that path which trains or runs a model when it is started by itself."""
+    source = checkout.find(path)
+    if source is None or source.code is None or is_library(checkout, levels_of(checkout), source):
+        return False
+    started = looked_up(checkout, program_runs([source])[0])
+    return started is not None and started.behavior is not Behavior.NEITHER
+
+
 def _touched(checkout: Checkout, paths: Collection[str]) -> Iterator[Run]:
     """Yield the runs of what is touched: those that somebody tells of, then programs; steps beside the work behind the others."""
     told = [*documented_runs(checkout), *configured_runs(checkout)]

@@ -225,6 +225,14 @@ def test_what_is_touched_counts_where_the_machine_does_not_hold_it(
     assert [(run.kind, run.name) for run in change.others] == told
 
 
+@pytest.mark.parametrize(("after", "told"), [(INFER + "# more\n", []), ("LETTERS = 3\n", [(Kind.GONE, "infer-i")])])
+def test_a_program_that_is_changed_and_pushed_out_has_not_gone(
+    tmp_path: Path, after: str, told: Sequence[tuple[Kind, str]]
+) -> None:
+    change = changed(tmp_path, {**MANY, "infer_a.py": INFER, "infer_i.py": after}, MANY)
+    assert [(run.kind, run.name) for run in change.others if run.kind is Kind.GONE] == told
+
+
 def test_what_is_touched_and_only_moved_has_not_come(tmp_path: Path) -> None:
     change = changed(tmp_path, {**MANY, "new/infer_z.py": LARGE}, {**MANY, "old/infer_z.py": LARGE})
     assert is_silent(change)
