@@ -19,6 +19,7 @@ MOST_STAGE = 3
 _ZERO = regex(r"zero|deepspeed", re.IGNORECASE)
 _SPEAKS_OF_ZERO = ("zero_optimization", "zero_stage", "eepSpeed")
 _CONFIGURED_BY = ("deepspeed", "deepspeed_config", "deepspeed_config_file", "config_file")
+LINES_TO_OTHERWISE = 3
 _OFFLOADS_OPTIMIZER = ("optimizer_cpu_offload", "optimizer_offload", "offload_optimizer")
 _NAMED_OFFLOAD = regex(r"(?:^|[/_.-])(?:cpu_?)?offload(?:_(params?|optimizer|all))?(?=[_.-]|$)")
 _OFFLOADS_PARAMETERS = (
@@ -157,12 +158,26 @@ def _offload_of(checkout: Checkout, scope: Scope) -> Finding | None:
 
 
 def _parameters_switch(scope: Scope) -> Found | None:
-    """Return the switch for parameters in main memory; what keeps a buffer of samples there (a replay buffer) is none."""
-    for found in scope.under(_OFFLOADS_PARAMETERS):
+    """Return the switch for parameters in main memory; what keeps a buffer of samples there (a replay buffer) is none.
+
+    Nor is what a program sets both ways a few lines apart, on a condition of its own: Transformers' trainer, which many have
+    copied, offloads where ``FSDPOption.OFFLOAD in self.args.fsdp``.
+    """
+    switches = list(scope.under(_OFFLOADS_PARAMETERS))
+    for found in switches:
         owner = f"{found.setting.path.rpartition('.')[0]} {found.evidence.path.rpartition('/')[2]}"
-        if found.text.strip().lower() not in {"", "none", "null"} and not _HOLDS_SAMPLES.search(owner):
+        is_said = found.text.strip().lower() not in {"", "none", "null"} and not _HOLDS_SAMPLES.search(owner)
+        if is_said and not any(_is_other_branch(found, other) for other in switches):
             return found
     return None
+
+
+def _is_other_branch(one: Found, other: Found) -> bool:
+    places = (one.evidence, other.evidence)
+    is_near = (
+        places[0].path == places[1].path and abs((places[0].line or 0) - (places[1].line or 0)) <= LINES_TO_OTHERWISE
+    )
+    return is_near and places[0].path.endswith(".py") and is_on(one) is not is_on(other)
 
 
 def _named_offload(scope: Scope) -> list[tuple[str, Finding]]:

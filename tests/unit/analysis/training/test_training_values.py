@@ -303,3 +303,23 @@ TRANSLATOR = (
 def test_translators_name_the_length_of_a_sentence_in_their_own_ways(checkout: Build, name: str) -> None:
     analysis = analyze(checkout({"train.py": TRANSLATOR.format(name=name)}))
     assert value_of_best(analysis.findings, "training.sequence_length") == "100"
+
+
+@pytest.mark.parametrize(
+    ("wrap", "expected"),
+    [
+        ("if FSDPOption.OFFLOAD in self.args.fsdp:\n            cpu_offload = CPUOffload(offload_params=True)\n        else:\n            cpu_offload = CPUOffload(offload_params=False)", None),
+        ("cpu_offload = CPUOffload(offload_params=True)", "parameters"),
+    ],
+)  # fmt: skip
+def test_a_trainer_that_offloads_on_a_condition_of_its_own_does_not(
+    checkout: Build, wrap: str, expected: str | None
+) -> None:
+    trainer = f"import torch\nfrom torch.distributed.fsdp import CPUOffload, FullyShardedDataParallel as FSDP\n\nclass Trainer:\n    def wrap(self, model):\n        {wrap}\n        return FSDP(model, cpu_offload=cpu_offload)\n"
+    program = (
+        "import argparse\nfrom transformers import AutoModelForCausalLM\nfrom base_trainer import Trainer\n"
+        "model = AutoModelForCausalLM.from_pretrained('facebook/opt-2.7b')\nTrainer(model).train()\nloss.backward()\noptimizer.step()\n"
+    )
+    files = {"train.py": program, "base_trainer.py": trainer, "run.sh": "torchrun --nproc_per_node=2 train.py\n"}
+    findings = analyze(checkout(files)).findings
+    assert next((item.value for item in findings if item.field == "training.offload"), None) == expected
