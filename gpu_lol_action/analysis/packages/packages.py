@@ -31,6 +31,7 @@ from gpu_lol_action.analysis.packages.rl_packages import rl_packages
 from gpu_lol_action.analysis.packages.silent_packages import silent_packages
 from gpu_lol_action.analysis.packages.tensorflow_keras import with_older_keras
 from gpu_lol_action.analysis.packages.tensorflow_one import with_tensorflow_one
+from gpu_lol_action.analysis.packages.told_releases import as_told
 from gpu_lol_action.analysis.packages.tool_packages import starting_packages, tool_packages
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.most_examples import needed_by_most
@@ -160,7 +161,7 @@ def effective_packages(checkout: Checkout) -> tuple[Declared, ...]:
         for item in command.declared
         if not _is_own(item.requirement, own, is_conda=command.is_conda)
     ]
-    declared = _without_far_pins(lists.declared, told, near_folders(primary_run(checkout)))
+    declared = as_told(_without_far_pins(lists.declared, told, near_folders(primary_run(checkout))), told)
     # What a command fetches from its repository is that under the name of a list, before any index's name for it.
     named = ((item, meant(item.requirement)) for item in unique((*declared, *told)))
     return unique(
