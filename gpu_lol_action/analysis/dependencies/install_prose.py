@@ -36,6 +36,11 @@ _OF_PACKAGES = regex(
 _FRAMEWORKS = frozenset(
     {"torch", "pytorch", "torchvision", "torchaudio", "tensorflow", "tensorflow-gpu", "keras", "jax", "python"}
 )
+# `- PyTorch 1.9.1`, `* Pytorch (1.9.1+cu111)`, `- PyTorch1.10.0`: one release of what an image is chosen by; not `1.9.1+`, "or later".
+_LISTED_TORCH = regex(
+    r"\s{0,8}[-*+]\s{1,4}[`*_]{0,3}(?:Py)?Torch[`*_]{0,3}\s?(?:[=-]{1,2}\s?)?[(`*_]{0,3}v?((?:1\.(?:[6-9]|1[0-3])|2\.\d{1,2})\.\d)(?:\+cu\d{2,3})?[)`*_]{0,3}\s{0,4}[.,;]?$",
+    re.IGNORECASE,
+)
 # "Python packages you might not have: `cython`, `easydict`"
 _LACKED = regex(
     r"(?:^[\s#>*_-]{0,8}|\b(?:python|pip|pypi|following|these|some|other|additional|extra|required|necessary)\s)packages?\s(?:that\s|which\s)?"
@@ -58,7 +63,10 @@ def listed_versions(line: str, heading: str) -> str:
     if lacked is not None and _OF_A_SYSTEM.search(line[: lacked.start(1)]) is None:
         names = (name.replace(" ", "") for name in _NAME.findall(lacked[1]))
         return " ".join(name for name in names if is_published(regex(r"[\w-]+").findall(name)[0]))
-    found = _LISTED.match(line[:200]) if OF_REQUIREMENTS.search(heading) is not None else None
+    is_of_requirements = OF_REQUIREMENTS.search(heading) is not None
+    if is_of_requirements and (torch := _LISTED_TORCH.match(line[:200])) is not None:
+        return f"torch=={torch[1]}"
+    found = _LISTED.match(line[:200]) if is_of_requirements else None
     if found is not None:
         return f"{found[1]}{found[2]}{found[3]}" if is_published(found[1]) else ""
     bare = _LISTED_SO.match(line[:200]) if _OF_PACKAGES.match(heading) is not None else None

@@ -292,10 +292,32 @@ def test_a_manual_tells_how_to_install_where_the_readme_does_not(
 
 
 @pytest.mark.parametrize(
+    ("heading", "item", "expected"),
+    [
+        ("Prerequisites", "- Pytorch 1.9.1", "torch==1.9.1"),
+        ("Environment", "* PyTorch1.10.0", "torch==1.10.0"),
+        ("Requirements", "- PyTorch `1.7.1`", "torch==1.7.1"),
+        ("Installation", "+ torch (2.1.0+cu118),", "torch==2.1.0"),
+        ("Requirements", "- PyTorch 1.9.1+", "torch"),
+        ("Requirements", "- PyTorch 1.9.1 or later", "torch"),
+        ("Requirements", "- PyTorch 0.4.1", "torch"),  # of no image, and built for no Python of today
+        ("Requirements", "- PyTorch 1.9", "torch"),
+        ("Results", "- PyTorch 1.9.1", "torch"),
+        ("Requirements", "- PyTorch Lightning 1.9.1", "torch"),
+    ],
+)
+def test_the_one_pytorch_that_is_listed_is_what_the_image_holds(
+    checkout: Build, heading: str, item: str, expected: str
+) -> None:
+    files = {"README.md": f"# {heading}\n{item}\n", "train.py": TRAIN, "requirements.txt": "torch\neinops\n"}
+    assert {name for name in _requirements(checkout, files) if name.startswith("torch")} == {expected}
+
+
+@pytest.mark.parametrize(
     ("heading", "items", "expected"),
     [
         # What was there when it worked, and what has no release: any will do.
-        ("Requirements", "* Python (3.7.11)\n* pytorch (1.9.1+cu111)\n* faiss-gpu (1.7.1)\n* timm 0.5.4\n* tqdm\n", {"faiss-gpu", "timm", "tqdm"}),
+        ("Requirements", "* Python (3.7.11)\n* pytorch (1.9.1+cu111)\n* faiss-gpu (1.7.1)\n* timm 0.5.4\n* tqdm\n", {"torch==1.9.1", "faiss-gpu", "timm", "tqdm", "safetensors<0.5"}),
         ("Dependencies", "- tqdm\n- our own code\n- nobody-knows\n", {"tqdm"}),
         # Not under such a heading, or no list of packages.
         ("Features", "- tqdm\n- timm\n", set()),
