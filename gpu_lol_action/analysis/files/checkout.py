@@ -146,10 +146,12 @@ class Checkout:
         # More folders than a checkout is read to are in no path of it.
         for start in range(max(0, len(parts) - MAX_DEPTH - 1), len(parts)):
             tail = "/".join(parts[start:])
-            found = [s for s in named if s.path == tail or s.path.endswith(f"/{tail}")]
-            if found:
-                near = [s for s in found if s.depth == found[0].depth] if start and "/" not in tail else []
-                return near[nearest_folder([s.folder for s in near], "/".join(parts[:-1]))] if near else found[0]
+            found = next((s for s in named if s.path == tail or s.path.endswith(f"/{tail}")), None)
+            if found is not None and start and "/" not in tail:
+                near = [source for source in named if source.depth == found.depth]
+                return near[nearest_folder([source.folder for source in near], "/".join(parts[:-1]))]
+            if found is not None:
+                return found
         return None
 
     def gaps(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.formats.paths import Form, form_of
@@ -21,6 +22,8 @@ from gpu_lol_action.analysis.runs.run_levels import is_library, levels_of
 from gpu_lol_action.analysis.runs.run_names import run_names
 
 MAX_TOUCHED = 4
+MAX_LOOKED_INTO = 60
+"""Programs that are looked into for them: a first commit touches all there are."""
 
 
 def touched_runs(
@@ -33,7 +36,7 @@ def touched_runs(
     """
     seen = {kind for run in known for kind in (_kind(run, ()), _kind(run, paths))}
     found: list[Run] = []
-    for run in _touched(checkout, paths):
+    for run in islice(_touched(checkout, paths), MAX_LOOKED_INTO):
         kind = _kind(run, paths)
         is_asked = programs is None or (run.script.path if run.script is not None else "") in programs
         if kind in seen or not is_asked or is_variant(run):
