@@ -17,10 +17,10 @@ from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError
-from gpu_lol_action.handlers.concluding import precision_of, price
+from gpu_lol_action.handlers.concluding import Reading, precision_of, price
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.planned import AlreadyRunning, AwaitsConfirmation, UpPlan, Wanted
-from gpu_lol_action.handlers.reading import read_change, read_note
+from gpu_lol_action.handlers.reading import read_change, read_note, read_run
 from gpu_lol_action.handlers.refuse import nothing_fits
 from gpu_lol_action.handlers.templates import template_for, with_template
 from gpu_lol_action.intake.spending_gates import SpendingFacts, spending_gate
@@ -63,7 +63,11 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
     reading = read_change(
         context, order.pull_request, order.policy, is_fork=is_fork, note=note, spec_text=order.spec_text
     )
-    spec = _with_profile(reading.asked, wanted.profile)
+    spec = _with_profile(reading, wanted.profile)
+    if isinstance(spec, Deny) and not reading.analysis.is_from_file:
+        # A proposal tells of more runs than it has profiles for.
+        other = read_run(context, order.pull_request, order.policy, is_fork=is_fork, name=wanted.profile)
+        reading, spec = (other, other.asked) if other is not None else (reading, spec)
     if isinstance(spec, Deny):
         return spec
     if wanted.image is not None:
@@ -194,16 +198,20 @@ def _rentable(context: Context, ladder: Ladder) -> Ladder:
     return replace(ladder, candidates=tuple(c for c in ladder.candidates if c.offer.cloud in context.settings.clouds))
 
 
-def _with_profile(spec: EnvironmentSpec, profile: str) -> EnvironmentSpec | Deny:
+def _with_profile(reading: Reading, profile: str) -> EnvironmentSpec | Deny:
+    spec = reading.asked
     if not profile:
         return spec
     if profile in spec.profiles:
         return spec.profiles[profile]
-    known = nearest(profile, spec.profiles) or tuple(spec.profiles)
+    runs = () if reading.analysis.is_from_file else (run.name for run in reading.analysis.profiles if run.gpu_count)
+    names = tuple(dict.fromkeys((*spec.profiles, *runs)))
+    known = nearest(profile, names) or names
+    whose = f"`{SPEC_PATH}`" if reading.analysis.is_from_file else "The proposal"
     return Deny(
         "unknown_profile",
         f"there is no profile `{profile}`",
-        f"`{SPEC_PATH}` has {', '.join(f'`{name}`' for name in known) if known else 'no profiles'}.",
+        f"{whose} has {', '.join(f'`{name}`' for name in known) if known else 'no profiles'}.",
         f"/gpu-lol up {known[0]}" if known else "/gpu-lol up",
     )
 

@@ -89,6 +89,23 @@ def read_change(
     return replace(concluded(sha, analysis, policy, note.corrections, lookups), spec_text=head.spec_text)
 
 
+def read_run(
+    context: Context, pull_request: PullRequest, policy: Policy, *, is_fork: bool, name: str
+) -> Reading | None:
+    """Read a pull request's head with the run of that name in place of the first; None where it has none.
+
+    What people have set was set for the first run, and is left out.
+    """
+    sha = pull_request.head_sha
+    head = fetch(context, sha)
+    lookups = context.lookups.allowed(policy, is_fork=is_fork)
+    analysis = consult(head, lookups, name)
+    if analysis.first is None or analysis.first.name != name:
+        return None
+    analysis = calibrated(analysis, measured_runs(context), head.spec_text)
+    return replace(concluded(sha, analysis, policy, NO_CORRECTIONS, lookups), spec_text=head.spec_text)
+
+
 def fetch_base(context: Context, pull_request: PullRequest, head: Checkout) -> Fetched | None:
     """Read what the pull request is compared with; a base that cannot be read leaves the comparison out."""
     try:

@@ -50,6 +50,7 @@ from gpu_lol_action.analysis.runs.run_reasons import place_of, reason_of
 from gpu_lol_action.analysis.runs.shown_again import says_again
 from gpu_lol_action.analysis.runs.shown_results import trained_here
 from gpu_lol_action.analysis.runs.spread_forms import is_spread_form
+from gpu_lol_action.analysis.runs.touched_runs import run_called
 from gpu_lol_action.analysis.runs.words_around import is_offered_aside, is_tried_out
 from gpu_lol_action.domain.patterns import regex
 
@@ -74,8 +75,12 @@ def primary_run(checkout: Checkout) -> Run | None:
 
 
 def run_named(checkout: Checkout, name: str) -> Run | None:
-    """Return the run of that name, else the one to provision for."""
-    return next((run for run in all_runs(checkout) if name and run.name == name), primary_run(checkout))
+    """Return the run of that name, whether it is among those worth an estimate or not; else the one to provision for."""
+    if not name:
+        return primary_run(checkout)
+    known = all_runs(checkout)
+    named = next((run for run in known if run.name == name), None)
+    return named or run_called(checkout, name, known) or primary_run(checkout)
 
 
 def further_runs(checkout: Checkout) -> tuple[Run, ...]:

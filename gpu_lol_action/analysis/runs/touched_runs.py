@@ -51,6 +51,19 @@ def touched_runs(
     return tuple(replace(run, name=name) for run, name in zip(found, names, strict=True))
 
 
+def run_called(checkout: Checkout, name: str, known: Sequence[Run]) -> Run | None:
+    """Return the run of that name beside the known ones: of what commands, configurations and programs start, the first."""
+    levels = levels_of(checkout)
+    alone = program_runs(source for source in programs_of(checkout) if not is_library(checkout, levels, source))
+    for run in (*documented_runs(checkout), *configured_runs(checkout), *alone):
+        if run_names((*known, run))[-1] != name:
+            continue
+        started = looked_up(checkout, run)
+        if started is not None and started.behavior is not Behavior.NEITHER:
+            return replace(started, name=name)
+    return None
+
+
 def is_program(checkout: Checkout, path: str) -> bool:
     """Whether there is a program at that path which trains or runs a model when it is started by itself."""
     source = checkout.find(path)

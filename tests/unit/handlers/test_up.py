@@ -26,6 +26,7 @@ from gpu_lol_action.handlers import journal
 from gpu_lol_action.handlers.context import Order, Sighting
 from gpu_lol_action.handlers.down import handle_down, mark_down
 from gpu_lol_action.handlers.ladder import SIGHT_HOLDS
+from gpu_lol_action.handlers.plan import plan_up
 from gpu_lol_action.handlers.planned import UpPlan
 from gpu_lol_action.handlers.reading import read_commit
 from gpu_lol_action.handlers.teardown import write_tombstone
@@ -809,6 +810,40 @@ def assert_denied(bench: Bench, reason_code: str, order: object = None) -> str:
 def test_an_unknown_profile_is_denied_with_the_ones_there_are(bench: Bench) -> None:
     (bench.forge.folder / ".gpu-lol.yaml").write_text(ONE_CARD + "profiles: {train: {hardware: {gpu_count: 2}}}\n")
     assert "train" in assert_denied(bench, "unknown_profile", bench.order(profile="trian"))
+
+
+RUN = "import torch\nfrom transformers import AutoModelForCausalLM\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-{}').cuda()\nif __name__ == '__main__':\n    print(model.generate(x))\n"
+
+
+def without_file(bench: Bench) -> None:
+    """Leave the code to say what is needed: eleven small runs, of which a proposal shows eight, and a large one."""
+    (bench.forge.folder / ".gpu-lol.yaml").unlink()
+    sizes = {**{f"infer_{letter}.py": "1.5B" for letter in "abcdefghijk"}, "infer_z.py": "32B"}
+    for name, size in sizes.items():
+        (bench.forge.folder / name).write_text(RUN.format(size))
+
+
+def test_a_run_that_the_proposal_has_no_profile_for_can_be_had_by_its_name(bench: Bench) -> None:
+    without_file(bench)
+    plan = plan_up(bench.context, bench.order(profile="infer-z"))
+    assert isinstance(plan, UpPlan)
+    assert plan.spec.hardware.vram_required_gb == 80
+    first = plan_up(bench.context, bench.order())
+    assert isinstance(first, UpPlan)
+    assert first.spec.hardware.vram_required_gb == 12
+    assert plan.name == environment_name(5, 12, "infer-z") != first.name
+
+
+@pytest.mark.parametrize("name", ["infer-y", "infer_z", "setup"])
+def test_a_name_that_no_run_has_is_denied(bench: Bench, name: str) -> None:
+    without_file(bench)
+    assert "The proposal has `infer-" in assert_denied(bench, "unknown_profile", bench.order(profile=name))
+
+
+def test_a_file_s_profiles_are_all_that_it_offers(bench: Bench) -> None:
+    without_file(bench)
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(ONE_CARD)
+    assert_denied(bench, "unknown_profile", bench.order(profile="infer-z"))
 
 
 def test_a_known_profile_has_an_environment_of_its_own(bench: Bench) -> None:
