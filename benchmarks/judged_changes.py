@@ -6,8 +6,8 @@
 repositories: those of which something would be said more often than the others. A reader who had seen no answer of ours says of
 each whether a pull request's author is to be told anything of the machine (``speaks``: yes, no, either), whether a run needs
 ``memory`` otherwise, whether programs that use a GPU came or went, whether another PyTorch, CUDA or Python is taken, which
-packages differ, and why. ``read``: 1 was learned from, 2 was read once before anything was learned from it. CLONES is as for
-``changes.py``; what is missing is counted and left out. Nothing of a repository is executed.
+packages differ, and why. ``read``: 1 was learned from at once, 2 was read once before; since then something was learned from both.
+CLONES is as for ``changes.py``; what is missing is counted and left out. Nothing of a repository is executed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+from changes import clone_of, compare, need_of, runs_of, says_anything, unpack
 
-from benchmarks.changes import clone_of, compare, need_of, runs_of, says_anything, unpack  # noqa: E402 - as above
-
-CASES = ROOT / "benchmarks" / "data" / "judged_changes.jsonl"
+CASES = Path(__file__).parent / "data" / "judged_changes.jsonl"
 
 
 def judge(case: dict[str, Any], clone: Path) -> dict[str, bool]:
@@ -39,12 +36,11 @@ def judge(case: dict[str, Any], clone: Path) -> dict[str, bool]:
     needs = {need_of(run) for run in runs if run.kind.value == "changed"} - {"same"}
     parts = {part.what for part in compared.change.change.parts} if compared.change is not None else set()
     said = says_anything(compared)
+    is_same = case["memory"] == "same" and not needs
     return {
         "says": said,
         "speaks": case["speaks"] in {"either", "yes" if said else "no"},
-        "memory": case["memory"] == "unknown"
-        or bool(needs & {case["memory"], "known now"})
-        or not needs | ({case["memory"]} - {"same"}),
+        "memory": case["memory"] == "unknown" or is_same or bool(needs & {case["memory"], "known now"}),
         "programs that came": case["comes"]
         is any(run.kind.value == "new" or need_of(run) == "new run" for run in runs),
         "programs that went": case["goes"] is any(run.kind.value == "gone" for run in runs),

@@ -51,11 +51,12 @@ def _are_expected(*needs: RunNeed) -> bool:
     return all(need.expected_gib is not None or not need.gpu_count for need in needs)
 
 
-# Of a developer's desk: they check, test, pack or describe the code, and nothing that runs takes anything of them.
+# Of a developer's desk: they check, test, pack or describe the code, and nothing that runs takes anything of them. Not yapf, with
+# which MMCV prints its configurations, nor wheel, which builds need.
 _DESK_TOOLS = frozenset({
-    "autoflake", "autopep8", "black", "build", "bumpversion", "bump2version", "codespell", "coverage", "flake8", "flake8-bugbear",
-    "isort", "mypy", "nox", "pip-tools", "pre-commit", "pycodestyle", "pydocstyle", "pyflakes", "pylint", "pyright", "pytest", "pytest-cov",
-    "pytest-xdist", "pyupgrade", "ruff", "sphinx", "sphinx-rtd-theme", "tox", "twine", "wheel", "yapf",
+    "autoflake", "autopep8", "black", "bumpversion", "bump2version", "codespell", "coverage", "flake8", "flake8-bugbear", "isort", "mypy",
+    "nox", "pip-tools", "pre-commit", "pycodestyle", "pydocstyle", "pyflakes", "pylint", "pyright", "pytest", "pytest-cov", "pytest-xdist",
+    "pyupgrade", "ruff", "sphinx", "sphinx-rtd-theme", "tox", "twine",
 })  # fmt: skip
 _NAMES = {"model.id": "model", "model.family": "model", "media.network": "model"}
 _OWN_NAME = re.compile(r"`([\w.-]{1,60})` is ")

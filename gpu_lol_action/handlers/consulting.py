@@ -21,6 +21,6 @@ def consult(checkout: Checkout, lookups: Lookups, run: str = "") -> Analysis:
     from gpu_lol_action.handlers.lookups import FromHub, advised, look_up
 
     found = look_up(checkout, lookups.hub) if lookups.hub is not None else FromHub({})
-    analysis = analyze(checkout, checkout.spec_text, found.facts, found.hints, run)
+    analysis = analyze(checkout, checkout.spec_text, found.facts, () if run else found.hints, run)
     analysis = replace(analysis, not_understood=(*analysis.not_understood, *found.gaps))
     return advised(checkout, analysis, found, lookups.llm) if lookups.llm is not None and not run else analysis

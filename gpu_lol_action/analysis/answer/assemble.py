@@ -93,7 +93,7 @@ def analyze(
     sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
     tree = _corrected(detect_tree(checkout), hints)
     run = run_named(checkout, run_name)
-    own = (*detect_run(checkout, run), *tree)
+    own = (*_of_run(checkout, run, model_facts if run_name else NO_FACTS), *tree)
     findings = (*sure, *own, *(hint for hint in hints if hint not in sure))
     proposed, need = propose(findings, model_facts)
     first = profile_of(run, proposed, need, findings) if run is not None else None
@@ -137,6 +137,12 @@ def detect_run(checkout: Checkout, run: Run | None) -> tuple[Finding, ...]:
     return tuple(finding for detect in RUN_DETECTORS for finding in detect(checkout, run))
 
 
+def _of_run(checkout: Checkout, run: Run | None, model_facts: Mapping[str, ModelFacts]) -> tuple[Finding, ...]:
+    """Return what is found of one run, with the models that no table has and a look-up has sized."""
+    sized = (hint for hint in models.unknown_ids(checkout, run) if hint.value in model_facts) if model_facts else ()
+    return (*detect_run(checkout, run), *sized)
+
+
 def other_runs(
     checkout: Checkout, tree: tuple[Finding, ...], model_facts: Mapping[str, ModelFacts], first: Run | None
 ) -> tuple[tuple[Profile, EnvironmentSpec], ...]:
@@ -150,8 +156,7 @@ def estimated_runs(
     """Return these runs, each estimated alone, with the spec that it alone would ask for; ``tree`` is found of the whole tree."""
     found = []
     for run in runs:
-        sized = (hint for hint in models.unknown_ids(checkout, run) if hint.value in model_facts)
-        own = (*detect_run(checkout, run), *sized)
+        own = _of_run(checkout, run, model_facts)
         spec, need = propose((*own, *tree), model_facts)
         # What no card holds was read wrong, or cannot be started here: as a choice it would only mislead.
         if not spec.needs_gpu or (spec.hardware.needed_gib or 0) <= LARGEST_CARD_GIB:

@@ -1,4 +1,4 @@
-"""Runs of what a change touches that are not among those which a checkout is known by: of sixty programs it shows eight."""
+"""Runs beside the eight that a checkout is known by: of what a change touches, and by their names."""
 
 from __future__ import annotations
 

@@ -359,3 +359,22 @@ def test_the_runs_beside_the_first_have_the_hubs_size_too(tmp_path: Path, hub_we
     (profile,) = consult(read_checkout(tmp_path), Lookups(hub(hub_web))).profiles
     assert profile.breakdown is not None
     assert "9 B parameters" in " ".join(term.basis for term in profile.breakdown.terms)
+
+
+def test_of_a_run_that_is_asked_for_the_hub_is_asked_and_no_language_model(
+    tmp_path: Path, hub_web: Web, llm_web: Web
+) -> None:
+    hub_web.script = pages({
+        "/api/models/acme/secret-sauce": said_json(INFO),
+        "/acme/secret-sauce/resolve/main/config.json": said_json(CONFIG),
+    })  # fmt: skip  # type: ignore[assignment]  # a plain function
+    (tmp_path / "train.py").write_text(TRAIN.replace("MODEL", "meta-llama/Llama-3.2-1B"))
+    (tmp_path / "serve.py").write_text(
+        'from vllm import LLM\nif __name__ == "__main__":\n    LLM(model="acme/secret-sauce").generate("x")\n'
+    )
+    found = consult(read_checkout(tmp_path), Lookups(hub(hub_web), llm(llm_web)), "serve")
+    assert found.first is not None
+    assert found.first.name == "serve"
+    assert found.breakdown is not None
+    assert "9 B parameters" in " ".join(term.basis for term in found.breakdown.terms)
+    assert llm_web.seen == []

@@ -267,7 +267,7 @@ def test_packages_image_and_cuda_are_parts_with_their_line(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("old", "new", "silent"), [
     ("black==22.1.0", "black==22.3.0", True), ("pytest", "", True), ("", "ruff", True), ("peft==0.11.0", "peft==0.12.0", False),
-    ("black", "einops", False)])  # fmt: skip
+    ("black", "einops", False), ("yapf", "yapf==0.40.1", False)])  # fmt: skip
 def test_tools_of_a_desk_are_no_news(tmp_path: Path, old: str, new: str, *, silent: bool) -> None:
     base, head = ({**FILES, "requirements.txt": f"{FILES['requirements.txt']}{line}\n"} for line in (old, new))
     assert is_silent(changed(tmp_path, head, base)) is silent
