@@ -140,7 +140,9 @@ def disagreements(requirements: Sequence[str]) -> list[str]:
 
 
 def allows(specifier: str, version: str) -> bool:
-    """Whether a specifier allows a version; one that cannot be read allows all."""
+    """Whether a specifier allows a version; none and one that cannot be read allow all."""
+    if not specifier:
+        return True
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
     try:

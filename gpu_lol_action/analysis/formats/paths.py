@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 
 from gpu_lol_action.domain.patterns import regex
 
@@ -160,6 +159,8 @@ def nearest_folder(folders: Sequence[str], named: str) -> int:
     """Return the place of the folder whose last part is spelled most like the named one's; the first where none is like it."""
     if len(folders) < 2:
         return 0
+    from difflib import SequenceMatcher  # hardly any checkout asks
+
     last = [folder.rpartition("/")[2] for folder in (named, *folders[:MOST_FOLDERS])]
     alike = [SequenceMatcher(None, part, last[0], autojunk=False).ratio() for part in last[1:]]
     best = max(range(len(alike)), key=alike.__getitem__)

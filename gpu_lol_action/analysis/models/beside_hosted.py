@@ -164,14 +164,15 @@ _OF_DATA = regex(
     r"initial_seed|Generator|random\b[\w.]*|use_deterministic_algorithms)"
 )
 _USES = regex(r"\btorch\.[A-Za-z_][\w.]{0,80}")
-_LOADS_DATA = frozenset({"torch", "torchtext"})
+_LOADS_MORE = GPU_MODULES - {"torch", "torchtext"}
 
 
 def only_loads_data(checkout: Checkout) -> bool:
     """Whether programs ask hosted models, and PyTorch is there for seeds and for the order of the data alone."""
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
-    modules = frozenset[str]().union(*map(_counts_on, programs)) & GPU_MODULES
-    if "torch" not in modules or not modules <= _LOADS_DATA or not any(map(is_client, programs)):
+    if not any(map(is_client, programs)) or any(_counts_on(source) & _LOADS_MORE for source in programs):
+        return False
+    if not any("torch" in _counts_on(source) for source in programs):
         return False
     using = [source for source in programs if source.mentions("torch")]
     used = [use[0] for source in using for use in _USES.finditer(source.text)]

@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.formats.paths import Form, Role
 from gpu_lol_action.analysis.models.model_loads import MODEL_KEYS
 from gpu_lol_action.analysis.programs.behavior import Behavior, may_use_gpu
 from gpu_lol_action.analysis.programs.hosted_calls import sends_by_hand
+from gpu_lol_action.analysis.python.code import PythonCode
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.patterns import regex
 
@@ -47,6 +48,7 @@ _CLIENTS = frozenset({"openai", "anthropic", "google.generativeai", "google.gena
                       "langchain_openai", "langchain_anthropic", "langchain_google_genai", "langchain_groq", "langchain_cohere",
                       "together", "vertexai", "google.adk", "google.cloud.aiplatform", "langchain_google_vertexai", "langchain_together",
                       "llama_index.llms.openai", "agno", "crewai", "pydantic_ai", "openai_agents"})  # fmt: skip
+_CLIENT_WORDS = frozenset(name.partition(".")[0] for name in _CLIENTS)
 CLIENT_PACKAGES = frozenset({"openai", "anthropic", "google-generativeai", "google-genai", "cohere", "groq", "mistralai", "litellm",
                              "together", "langchain-openai", "langchain-anthropic", "langchain-google-genai", "langchain-groq", "langchain-cohere"})  # fmt: skip
 HOSTED_PACKAGES = CLIENT_PACKAGES | {"zhipuai", "zai-sdk", "dashscope", "qianfan", "erniebot", "volcengine-python-sdk", "spark-ai-python", "baidu-aip",
@@ -157,10 +159,14 @@ def is_client(source: Source) -> bool:
     """Whether a program asks a hosted model."""
     if source.code is None:
         return False
-    modules = {item.module for item in source.code.imports}
-    taken = {f"{item.module}.{name}" for item in source.code.imports for name in item.names}
+    return (source.code.may_import_any(_CLIENT_WORDS) and _imports_client(source.code)) or sends_by_hand(source)
+
+
+def _imports_client(code: PythonCode) -> bool:
+    modules = {item.module for item in code.imports}
+    taken = {f"{item.module}.{name}" for item in code.imports for name in item.names}
     tops = {_top(module) for module in modules}
-    return bool((modules | taken | tops) & _CLIENTS) or sends_by_hand(source)
+    return bool((modules | taken | tops) & _CLIENTS)
 
 
 def _top(module: str) -> str:

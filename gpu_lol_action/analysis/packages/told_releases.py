@@ -5,14 +5,13 @@ Who follows the document has that release, and the list is content with it: noth
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import SpecifierSet
-
 from gpu_lol_action.analysis.package_lists.installable_names import meant
 from gpu_lol_action.analysis.package_lists.package_files import Declared, package_name
+from gpu_lol_action.estimation.read_requirements import Named, ReadRequirement, read_requirement
 
 _CLOSED = ("==", "~=", "<", "===")
 
@@ -22,7 +21,7 @@ def as_told(declared: Sequence[Declared], told: Sequence[Declared]) -> list[Decl
     exact: dict[str, set[str]] = {}
     places: dict[str, Declared] = {}
     for item in told:
-        found = _parsed(meant(item.requirement) or "")
+        found = read_requirement(meant(item.requirement) or "")
         if found is not None and (release := _release(found)) is not None:
             exact.setdefault(package_name(found.name), set()).add(release)
             places.setdefault(package_name(found.name), item)
@@ -30,7 +29,7 @@ def as_told(declared: Sequence[Declared], told: Sequence[Declared]) -> list[Decl
 
 
 def _with_release(item: Declared, exact: dict[str, set[str]], places: dict[str, Declared]) -> Declared:
-    asked = _parsed(item.requirement)
+    asked = read_requirement(item.requirement)
     releases = exact.get(package_name(asked.name), set()) if asked is not None else set()
     if (
         asked is None
@@ -41,20 +40,24 @@ def _with_release(item: Declared, exact: dict[str, set[str]], places: dict[str, 
     ):
         return item
     release = next(iter(releases))
+    told = _exactly(asked, release)
+    return item if told is None else replace(item, requirement=told, evidence=places[package_name(asked.name)].evidence)
+
+
+def _exactly(asked: ReadRequirement, release: str) -> str | None:
+    """Return what asks for that release alone; None where the list does not allow it."""
+    if isinstance(asked, Named):
+        return f"{asked.name}=={release}"
+    from packaging.specifiers import SpecifierSet  # loaded by now, as what read the list needs it
+
     if not asked.specifier.contains(release, prereleases=True):
-        return item
-    asked.specifier = SpecifierSet(f"=={release}")
-    return replace(item, requirement=str(asked), evidence=places[package_name(asked.name)].evidence)
-
-
-def _parsed(text: str) -> Requirement | None:
-    try:
-        return Requirement(text)
-    except InvalidRequirement:
         return None
+    exact = copy.copy(asked)
+    exact.specifier = SpecifierSet(f"=={release}")
+    return str(exact)
 
 
-def _release(found: Requirement) -> str | None:
+def _release(found: ReadRequirement) -> str | None:
     """Return the release of a requirement that allows one alone."""
     pins = [s.version for s in found.specifier if s.operator == "==" and not s.version.endswith("*")]
     return pins[0] if len(pins) == 1 and len(found.specifier) == 1 and found.marker is None else None

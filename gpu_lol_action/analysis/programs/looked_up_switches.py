@@ -31,7 +31,7 @@ def with_looked_up(source: Source, values: Mapping[str, str]) -> Mapping[str, st
 @remembered
 def _switches(source: Source) -> tuple[tuple[str, str], ...]:
     """Return name and key of each, where the name is given nothing else."""
-    if not source.mentions(".get("):
+    if not (source.mentions(".get(") and source.mentions("False)")):
         return ()
     found: dict[str, set[str]] = {}
     for match in itertools.islice(_LOOKED_UP.finditer(source.text), MAX_SWITCHES):
