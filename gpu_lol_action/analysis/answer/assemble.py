@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from gpu_lol_action.analysis.answer.alternatives import alternatives
 from gpu_lol_action.analysis.answer.differences import complete, differences, file_of
+from gpu_lol_action.analysis.answer.exact_lines import on_exact_lines
 from gpu_lol_action.analysis.answer.profiles import different_hardware, profile_of
 from gpu_lol_action.analysis.files import tree_size
 from gpu_lol_action.analysis.files.checkout import Checkout
@@ -134,7 +135,7 @@ def detect_all(checkout: Checkout) -> tuple[Finding, ...]:
 
 def detect_run(checkout: Checkout, run: Run | None) -> tuple[Finding, ...]:
     """Return what is found of one run: its model, its way of working, its GPUs."""
-    return tuple(finding for detect in RUN_DETECTORS for finding in detect(checkout, run))
+    return on_exact_lines(checkout, (finding for detect in RUN_DETECTORS for finding in detect(checkout, run)))
 
 
 def _of_run(checkout: Checkout, run: Run | None, model_facts: Mapping[str, ModelFacts]) -> tuple[Finding, ...]:
@@ -166,7 +167,7 @@ def estimated_runs(
 
 def detect_tree(checkout: Checkout) -> tuple[Finding, ...]:
     """Return what is found of the whole tree, whatever is run: image, packages."""
-    return tuple(finding for detect in TREE_DETECTORS for finding in detect(checkout))
+    return on_exact_lines(checkout, (finding for detect in TREE_DETECTORS for finding in detect(checkout)))
 
 
 def named_models(findings: tuple[Finding, ...]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.memory.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.memory.on_cards import is_of_one_card, placed, shared
 from gpu_lol_action.analysis.memory.sureness import sureness
+from gpu_lol_action.analysis.memory.term_places import place_of_model, with_places
 from gpu_lol_action.analysis.memory.unrecognized import without_model
 from gpu_lol_action.analysis.models.models_beside import with_models_beside
 from gpu_lol_action.analysis.stated.documented_sizes import DOCUMENTED, is_titled
@@ -41,7 +42,7 @@ from gpu_lol_action.analysis.training.rl_need import with_engine
 from gpu_lol_action.analysis.training.serving import SHARE_FIELD, with_share
 from gpu_lol_action.analysis.training.untold_trainers import as_told
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
+from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.calibration import workload_of
 from gpu_lol_action.estimation.known_models import ModelFacts
@@ -51,10 +52,6 @@ from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 
 # The context and the libraries' workspaces take 1 GiB on some cards before a model is loaded; no rented card has less than 8.
 LEAST_GIB = 2
-
-
-_TERM_FIELDS = {"weights": "model.id", "gradients": "training.method", "reference model": "training.reference_model", "optimizer": "training.optimizer", "adapters": "training.lora_rank",
-                "activations": "training.sequence_length", "logits": "model.id", "KV cache": "training.sequence_length"}  # fmt: skip
 
 
 def memory_need(
@@ -81,11 +78,11 @@ def memory_need(
     is_guessed = is_assumed(findings, question.model) and best(findings, "serving.engine") is None
     if is_guessed:
         question, count = fitting(question, count, findings) if stated else spread_for_family(question, count)
-    estimated = up_to(with_models_beside(_with_evidence(estimate_vram(question), findings), question, findings), bound)
+    estimated = up_to(with_models_beside(with_places(estimate_vram(question), findings), question, findings), bound)
     breakdown = with_engine(with_share(estimated, best(findings, SHARE_FIELD)), question, findings)
     breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
     finding = best(findings, "model.id") or best(findings, "model.layers")
-    where = finding.evidence if finding else Evidence(".")
+    where = place_of_model(findings)
     why = f"{model.name} ({parameters(model.parameters_b)}), {question.method.value}: the sum of the memory terms"
     confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
     is_managed = best(findings, "memory.managed") is not None
@@ -244,13 +241,3 @@ def _card_of_model(model: ModelFacts, question: VramQuestion, where: Evidence) -
     why = f"the card of {model.name} says {model.published_gb:g} GB"
     finding = Finding("documented.memory_gb", f"{model.published_gb:g}", why, Confidence.HIGH, where)
     return [Statement(model.published_gb, False, WEIGHT_OVER_ROUGH, 0, finding)]
-
-
-def _with_evidence(breakdown: MemoryBreakdown, findings: tuple[Finding, ...]) -> MemoryBreakdown:
-    """Return the breakdown with the place behind each term."""
-    terms = []
-    for term in breakdown.terms:
-        found = best(findings, _TERM_FIELDS.get(term.name, ""))
-        found = found or (best(findings, "training.batch_size") if term.name == "activations" else None)
-        terms.append(MemoryTerm(term.name, term.gib, term.basis, found.evidence if found else None))
-    return replace(breakdown, terms=tuple(terms))
