@@ -52,6 +52,18 @@ _NOT_NEEDED = regex(
     r"\b(?:not|don['\u2019]t|doesn['\u2019]t)\s(?:need|require)\s(?:an?\s|any\s)?(?:[A-Za-z-]{1,12}\s){0,3}$",
     re.IGNORECASE,
 )
+# "which saves about 10GB of GPU memory", "reduces it by 4 GB", "could save between 1GB of VRAM and 5GB": what is not taken.
+_IS_SAVED = regex(
+    r"(?:\bsav(?:e|es|ed|ing|ings)|\b(?:reduc|lower|decreas|shr[iu]nk|cut)\w{0,4}\b[^.;,]{0,60}\sby)\s(?:you\s|of\s|up\sto\s|about\s|around\s|roughly\s|approximately\s|nearly\s|almost\s|over\s|more\sthan\s|at\sleast\s|an?\s(?:additional|extra|further)\s|between\s(?:\d{1,3}\s?G\w{0,2}\s(?:of\s\w{1,10}\s)?and\s)?)*[~(*]{0,3}$",
+    re.IGNORECASE,
+)
+# "~2GB of GPU memory for each million gaussians", "1 GB per billion parameters": a rate.
+_IS_A_RATE = regex(
+    r"\s?G\w{0,9}\s(?:of\s)?(?:(?:GPU|video|graphics)\s)?(?:memory|VRAM|RAM)?\s?(?:/|per|for\s(?:each|every))\s?(?:(?:additional|extra|further)\s)?(?:\d{1,4}\s?[kKMB]?\s|one\s|a\s)?(?:million|billion|thousand|1B|1M)\b",
+    re.IGNORECASE,
+)
+# "on NVIDIA A100 40GB GPU": which card, not what is taken of it.
+_GPU_BEHIND = regex(r"\s?G(?:i?B)?\s(?:GPUs?|cards?)\b(?!\s(?:mem|RAM|VRAM))", re.IGNORECASE)
 _LESS_THAN = regex(rf"(?<!\w){_LESS}\s(?:than\s)?(?:an?\s)?[~(]?$", re.IGNORECASE)
 _IS_TOO_SMALL = regex(
     r"\s?G\w{0,9}\s+(?:of\s+)?(?:[A-Za-z-]{1,12}\s+){0,2}(?:(?:is|are|was|will|would|may|might)\s+not\s+(?:be\s+)?(?:enough|sufficient)|(?:isn|aren|wasn)['\u2019]t\s+(?:enough|sufficient)|(?:is|are|was)\s+(?:insufficient|too\s+(?:little|small)))\b",
@@ -165,6 +177,8 @@ def _phrase(
     before = line[: match.start()].rstrip(", ")
     if pattern in OF_CARDS and not match[0].endswith(")") and NAMED_BEFORE.search(before):
         return None  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
+    if _GPU_BEHIND.match(line, match.end(1)) is not None and NAMED_BEFORE.search(line[: match.start(1)][-60:]):
+        return None
     around = line[max(0, match.start() - BEFORE) : match.end() + 10]
     is_asked = _IS_ASKED.match(line, match.end()) is not None or _ASKED_BEHIND.match(line, match.end()) is not None
     is_item = _ENDS_ITEM.match(line, match.end()) is not None and _IS_ITEM.match(line) is not None
@@ -191,8 +205,11 @@ def _by_nearest_noun(line: str, *, is_listed: bool) -> Iterator[MemoryPhrase]:
 
 
 def _is_too_small(line: str, amount: re.Match[str]) -> bool:
+    """Whether an amount is none that is taken: one that does not do, that is saved, or is taken of each of many."""
     before = line[: amount.start(1)][-BEFORE:]
-    if _NOT_NEEDED.search(before) is not None:
+    if _NOT_NEEDED.search(before) is not None or _IS_SAVED.search(before) is not None:
+        return True
+    if _IS_A_RATE.match(line, amount.end(1)) is not None:
         return True
     if _LESS_THAN.search(before) is not None:
         return False

@@ -34,7 +34,7 @@ def tabled(lines: Sequence[str], headings: Sequence[str], path: str) -> Iterator
 def _of_cell(card: TableCard, heading: str, where: Evidence) -> Iterator[Finding]:
     """Yield the card, and how many of it, that a table's column of GPUs names."""
     phrase = card.phrase
-    named = f"{phrase.count} × {phrase.card}" if phrase.count else phrase.card
+    named = f"{phrase.count} × {phrase.shown}" if phrase.count else phrase.shown
     why = f"{TABLED} {named}"
     is_sure = not card.is_measured and bool(phrase.count or phrase.is_sized)
     use = purpose(card.column) or purpose(heading)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import field
 
+from gpu_lol_action.analysis.documents.typed_words import without_typed
 from gpu_lol_action.analysis.formats.cloud_instances import instance_in
 from gpu_lol_action.analysis.formats.required_architectures import required_card
 from gpu_lol_action.domain.gpus import find_accelerator
@@ -118,11 +119,6 @@ _QUANTIZED = regex(
 )
 
 
-# Where a link leads says nothing of hardware: line four of a file (``train.json#L4``) is no card.
-_ADDRESS = regex(r"(?<=\])\([^()\s]{1,1000}\)|https?://[^\s()<>\"'\]]{1,1000}")
-# A number, a word or a card alone: what a command or an option says between such marks has more signs in it.
-_MARKED = regex(r"(`|\*\*)([\w -]{1,40})\1(?![\w`*])")
-
 _NOT_QUANTIZED = regex(
     r"\b(?:without|no|not|n't)\b(?:\s+\w+){0,2}\s+quanti[sz]\w*|(?:无|不|未|非|没有)(?:经过?)?量化", re.IGNORECASE
 )
@@ -132,7 +128,7 @@ _NOT_QUANTIZED = regex(
 class CardPhrase:
     """A card that a sentence names. ``count`` None: no number stands with it; ``is_run``: it is said to have run this; ``is_demanded``: it is asked for.
 
-    ``is_had``: it is the card that the authors had, whether or not they say how many.
+    ``is_had``: it is the card that the authors had, whether or not they say how many. ``export``: the name of one made for export.
     """
 
     card: str
@@ -141,6 +137,12 @@ class CardPhrase:
     is_run: bool
     is_demanded: bool = False
     is_had: bool = field(default=False, compare=False)
+    export: str = field(default="", compare=False)
+
+    @property
+    def shown(self) -> str:
+        """The card, of one made for export with the name that stands there: ``A800 (an A100-80GB for export)``."""
+        return f"{self.export} (an {self.card} for export)" if self.export else self.card
 
 
 # "8x A100/H100 GPUs": what an H100 may take the place of has 80 GB as well.
@@ -174,8 +176,9 @@ def may_name(line: str) -> bool:
     return _MAY_NAME.search(line) is not None
 
 
-# Who writes of water or of a version writes so, too.
+# Who writes of water or of a version writes so, too; of a fourth tensor or norm in small letters (``t4``, ``l4``).
 _LIKE_OTHER_THINGS = frozenset({"H20", "L20"})
+_SHORT = 2
 _OF_CARDS = regex(r"\bGPUs?\b|NVIDIA|\bcards?\b|\bVRAM\b|[显张]卡|\bCUDA\b", re.IGNORECASE)
 _DGX = regex(r"\b[DH]GX[\s-](?:A100|H[12]00|B200)\b")
 CARDS_OF_A_DGX = 8  # NVIDIA's data sheets; the station has four, and another name
@@ -190,7 +193,7 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
         return
     if not may_name(line):
         return
-    line = _TWICE.sub(r"\1", _MAKER.sub(r"\1 ", _without_addresses(line)))
+    line = _TWICE.sub(r"\1", _MAKER.sub(r"\1 ", without_typed(line)))
     is_named = may_match(ANY_CARD, line)
     if not is_named and instance_in(line) is None:
         return
@@ -212,7 +215,8 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
         card, count = find_card(name, size), count_of(number)
         if card is not None and count is not None:
             counted = True
-            yield CardPhrase(card, None if number.lower() == "a" else count, bool(size), is_run, is_demanded, is_had)
+            each = None if number.lower() == "a" else count
+            yield CardPhrase(card, each, bool(size), is_run, is_demanded, is_had, _export(name))
     if counted:
         return
     bare = _BARE.search(line)
@@ -220,13 +224,20 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
     card = find_card(bare[2], size) if bare else None
     if (smallest := _least_tested(line)) is not None:
         card, size = smallest
-    if card in _LIKE_OTHER_THINGS and not size and _OF_CARDS.search(line) is None:
+    is_short = bare is not None and len(bare[2]) == _SHORT and bare[2].islower()
+    if (card in _LIKE_OTHER_THINGS or is_short) and not size and _OF_CARDS.search(line) is None:
         card = None
     if card is not None:
         count = CARDS_OF_A_DGX if _DGX.search(line) is not None else None
-        yield CardPhrase(card, count, bool(size), is_run, is_demanded, is_had)
+        named = _export(bare[2]) if bare is not None and smallest is None else ""
+        yield CardPhrase(card, count, bool(size), is_run, is_demanded, is_had, named)
     elif (instance := instance_in(line)) is not None:
         yield CardPhrase(instance[1], instance[2], True, is_run, is_demanded, is_had)
+
+
+def _export(name: str) -> str:
+    """Return the name of a card made for export, which is rented as the one that it was made from; else nothing."""
+    return name.upper() if name.upper() in {"A800", "H800"} else ""
 
 
 def _measures(line: str) -> bool:
@@ -242,12 +253,6 @@ def _least_tested(line: str) -> tuple[str, str | None] | None:
     named = [(find_card(found[2], found[3] or found[1]), found[3] or found[1]) for found in _BARE.finditer(line)]
     known = [(card, size) for card, size in named if card is not None]
     return min(known, key=lambda pair: named_card_gib(pair[0])) if len(known) > 1 else None
-
-
-def _without_addresses(line: str) -> str:
-    """Return a line without what its links lead to, and without the marks around a number (``on `4` GPUs``, ``**8** A100``)."""
-    line = _ADDRESS.sub(" ", line) if "](" in line or "://" in line else line
-    return _MARKED.sub(r"\g<2>", line) if "`" in line or "**" in line else line
 
 
 def _is_had(line: str) -> bool:
@@ -271,7 +276,7 @@ def _per_machine(number: str, behind: str) -> str:
 
 def gpu_number(line: str) -> int | None:
     """Return the number of GPUs that a sentence names without a card."""
-    line = _without_addresses(line)
+    line = without_typed(line)
     plain = _GPUS.search(line) or _GPUS_IN_CHINESE.search(line)
     return count_of(plain[1]) if plain else None
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis.documents.component_tables import tables_of_parts
 from gpu_lol_action.analysis.documents.documented_phrases import CardPhrase, card_phrases, purpose
 from gpu_lol_action.analysis.documents.table_rows import table_rows
+from gpu_lol_action.analysis.formats.html_tables import TableRow
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -16,7 +17,7 @@ _MEMORY_HEADER = regex(
     r"VRAM|GPU[- ]?(?:memory|mem\b|RAM)|\bmem(?:ory|roy|eory|mory)\b|peak mem|\bmem\.?\s?\([GM]|显存", re.IGNORECASE
 )
 _OTHER_HEADER = regex(
-    r"\bCPU\b|\bdisk\b|\bsize\b|download|speed|time|token|\bRAM\b(?<!GPU RAM)|sav(?:ed|ing)|\bG?(?:FLOP|MAC)s?\b|param|activations\b",
+    r"\bCPU\b|\bdisk\b|\bsize\b|download|speed|time|token|\bRAM\b(?<!GPU RAM)|sav(?:ed|ing)|\bKV\b|\bG?(?:FLOP|MAC)s?\b|param|activations\b",
     re.IGNORECASE,
 )
 _USED_HEADER = regex(r"\bpeak\b|\busage\b", re.IGNORECASE)
@@ -55,6 +56,10 @@ _RUN_HEADER = regex(r"\bFPS\b|frames?\s?/\s?s|\blatency\b|\binf(?:erence)?\.?\s(
 _TRAINED_HEADER = regex(r"\btrain|\bschd|\bsched|\bepoch|\biter|\bLR\b", re.IGNORECASE)
 # Beside the number of processors, or under the name of a cloud's machine, "memory" is the machine's.
 _OF_MACHINES = regex(r"\bv?CPUs?\b|\bcores\b|instance", re.IGNORECASE)
+# What cards a compiler builds for, or what they cost by the hour: no run was on them.
+_ARCHITECTURE = regex(r"(?:sm|compute)[ _]?\d{2,3}[a-z]?", re.IGNORECASE)
+_BY_THE_HOUR = regex(r"[$€£]\s?\d{1,3}(?:\.\d{1,4})?\s?(?:/|per\s)\s?(?:h|hr|hour)\b", re.IGNORECASE)
+_PRICES = regex(r"(?:price|cost|\$|rate)s?\b[^|]{0,16}(?:/|\bper\s)\s?(?:GPU[- ]?)?(?:h|hr|hour)\b|\bhourly\b|\$/(?:h|hr|hour)\b", re.IGNORECASE)  # fmt: skip
 _UNIT = regex(r"[(\[]\s?(?:in\s)?([MG]i?B)\b[^()\[\]]{0,20}[)\]]|\bin\s([MG]i?B)\b", re.IGNORECASE)
 MAX_NAME = 60
 MOST_CARDS, MAX_DIGITS = 64, 5
@@ -86,7 +91,7 @@ def table_figures(lines: Sequence[str], heading_of: Sequence[str]) -> Iterator[T
     parts = tables_of_parts(lines)
     for row in table_rows(lines):
         header, cells, line, begin = row.header, row.cells, row.line, row.begin
-        if begin in parts:  # what it says of the card is read by ``component_tables``
+        if begin in parts or _lists_cards(row):  # what it says of the card is read by ``component_tables``
             continue
         caption, unit = _caption(lines, begin)
         # "GPU memory (MB per GPU)" above numbers that name none
@@ -102,7 +107,7 @@ def table_cards(lines: Sequence[str]) -> Iterator[TableCard]:
     parts = tables_of_parts(lines)
     for row in table_rows(lines):
         header, cells, line, begin = row.header, row.cells, row.line, row.begin
-        if begin in parts:
+        if begin in parts or _lists_cards(row):
             continue
         spent = [name for name in header if begin not in seen and _HOURS_HEADER.fullmatch(name)]
         seen.add(begin)
@@ -116,6 +121,12 @@ def table_cards(lines: Sequence[str]) -> Iterator[TableCard]:
             for phrase in card_phrases(cell) if cell else ():
                 number = phrase.count or counts.get(begin)
                 yield TableCard(replace(phrase, count=number), column, line, is_measured)
+
+
+def _lists_cards(row: TableRow) -> bool:
+    """Whether a row is of a list of cards by their architecture, or by what they cost."""
+    cells = row.cells
+    return any(map(_ARCHITECTURE.fullmatch, cells)) or any(map(_BY_THE_HOUR.search, cells)) or any(map(_PRICES.search, row.header))  # fmt: skip
 
 
 def table_counts(lines: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.documents.wrapped_lines import paragraphs
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.paths import Form, Role, form_of
+from gpu_lol_action.analysis.formats.texts import without_remarks
 from gpu_lol_action.analysis.runs.documented_places import about_run, block_meant
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.stated.hardware_guides import hardware_guides, is_in_documentation, names_of
@@ -76,7 +77,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
 def _of_document(source: Source) -> tuple[Finding, ...]:
     """Return the statements of one document, those of its sentences first, then those of its tables."""
     found: list[Finding] = []
-    lines = source.text.replace("\\*", "*").split("\n")[:MAX_LINES]  # `8 \* A100`: how Markdown writes a star
+    text = source.text.replace("\\*", "*")  # `8 \* A100`: how Markdown writes a star
+    lines = [line for _, line in without_remarks(enumerate(text.split("\n")[:MAX_LINES], 1))]
     labels = labels_of(lines)
     # What introduces a list says what its items are for, whatever the section is called.
     pairs = zip(headings_of(lines), labels, strict=True)

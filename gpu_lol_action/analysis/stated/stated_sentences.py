@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gpu_lol_action.analysis.documents.clause_purposes import clauses
+from gpu_lol_action.analysis.documents.counted_cases import is_of_none, told_as
 from gpu_lol_action.analysis.documents.documented_amounts import (
     MemoryPhrase,
     in_plain_amounts,
@@ -15,6 +16,7 @@ from gpu_lol_action.analysis.documents.documented_amounts import (
 )
 from gpu_lol_action.analysis.documents.documented_cells import field_of
 from gpu_lol_action.analysis.documents.documented_phrases import (
+    ANY_CARD,
     CardPhrase,
     card_phrases,
     gpu_number,
@@ -41,6 +43,16 @@ _THANKS = regex(
     re.IGNORECASE,
 )
 _OF_NEWS = regex(r"\b(?:change\s?log|release notes?|what'?s new|news|history)\b", re.IGNORECASE)
+# What else its authors, or others, have made.
+_OF_OTHERS = regex(
+    r"\b(?:other|related|similar)\s(?:\w{1,14}\s)?(?:applications?|projects?|works?|tools?|repositor(?:y|ies)|repos)\b|友情链接|相关项目",
+    re.IGNORECASE,
+)
+# "may not run on a consumer GPU like Tesla T4": the card that does not do.
+_DOES_NOT_DO = regex(
+    rf"\b(?:(?:may|does|do|will|can|could|might|would)\s?not|(?:does|do|wo|ca)n['’]t)\s(?:\w{{1,12}}\s)?(?:run|work|fit|train|suffice)\b[^.;,]{{0,60}}{ANY_CARD.pattern}",
+    re.IGNORECASE,
+)
 # An item that is but a link says the title of something else.
 _ELSEWHERE = regex(r"\s{0,6}[-*+]\s{1,4}\[[^\]]{0,300}\]\([^)\s]{0,500}\)[.\s]*$")
 # An item that begins with a link to a repository speaks of that one.
@@ -68,6 +80,11 @@ _WITH_MORE = regex(
     r"\d[^.;]{0,60}\b(?:larger|bigger|higher|increas(?:e|ing)|rais(?:e|ing)|disabl(?:e|ing)|turn(?:ing)?\soff|doubl(?:e|ing))\b",
     re.IGNORECASE,
 )
+# "a sample from a model trained for 4,000 steps on 8 A100 GPUs"
+_TRAINED_ON = regex(
+    rf"\b(?:pre-?|fine-?)?(?:trained|tuned)\b(?:(?!\son\s)[^.;,]|(?<=\d)[.,](?=\d)){{0,60}}\son\s(?:(?:an?|one|single|the|our|\d{{1,3}}|two|four|eight)\s|[x×]\s?){{0,3}}{ANY_CARD.pattern}",
+    re.IGNORECASE,
+)
 _COUNT = "documented.gpu_count"
 
 
@@ -76,7 +93,7 @@ def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]
     if not MAY_STATE.search(line) or _ELSEWHERE.match(line):
         return
     said = _stated(line, heading, where)
-    if NEWS.match(line) or _OF_ANOTHER.match(line) or _OF_NEWS.search(heading):
+    if NEWS.match(line) or _OF_ANOTHER.match(line) or _OF_NEWS.search(heading) or _OF_OTHERS.search(heading):
         yield from (replace(each, confidence=Confidence.LOW) for each in said if each.field != _COUNT)
     elif _THANKS.search(heading) or _THANKS.search(line):
         for each in said:
@@ -90,7 +107,12 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
     line = in_plain_amounts(_without_offers(line))
     use = purpose(line) or purpose(heading)
     amounts = list(_amounts(line, heading, use))
-    named = [(card, part.purpose or use) for part in clauses(line) for card in card_phrases(part.text, heading)]
+    named = [
+        (card, _use_of(card, part.text) or part.purpose or use)
+        for part in clauses(line)
+        for card in card_phrases(part.text, heading)
+    ]
+    named = [] if _DOES_NOT_DO.search(line) else named
     said = {phrase.size_gb for phrase, _ in amounts}
     named = [(with_size(card, said), of) for card, of in named]
     for phrase, of in amounts:
@@ -99,18 +121,33 @@ def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
             confidence = Confidence.HIGH if phrase.is_demanded else Confidence.MEDIUM
             yield Finding(field_of("memory_gb", of), f"{phrase.size_gb:g}", why, confidence, where)
     for card, of in named:
-        yield from _of_card(card, heading, of, where)
+        yield from _of_card(card, line, heading, of, where)
     is_counted = any(card.count for card, _ in named)
     sized = None if is_counted else gpus_of_size(line)
     count = None if is_counted else sized or gpu_number(line)
-    if count is not None and not _ILLUSTRATED.search(line):
+    if count is not None and not _ILLUSTRATED.search(line) and not is_of_none(_naming(line, count), count):
         yield Finding(
-            "documented.gpu_count",
+            _COUNT,
             str(count),
-            f"the documentation names {count} {'GPU' if count == 1 else 'GPUs'}",
+            f"the documentation names {count} {'GPU' if count == 1 else 'GPUs'}{told_as(_naming(line, count))}",
             Confidence.LOW if sized is None else Confidence.MEDIUM,
             where,
         )
+
+
+def _use_of(card: CardPhrase, text: str) -> str:
+    """Return what a card is named for by its own sentence, where that names one purpose or that something was trained on it."""
+    for sentence in SENTENCE_END.split(text):
+        if any(each.card.startswith(card.card.split("-")[0]) for each in card_phrases(sentence)):
+            return purpose(sentence) or ("training" if _TRAINED_ON.search(sentence) else "")
+    return ""
+
+
+def _naming(line: str, count: int) -> str:
+    """Return the sentences of a line that name a number of GPUs."""
+    sentences = SENTENCE_END.split(line)
+    naming = [s for s in sentences if gpu_number(s) == count or any(card.count == count for card in card_phrases(s))]
+    return ". ".join(naming) or line
 
 
 def _without_offers(line: str) -> str:
@@ -143,9 +180,9 @@ def _states_use(sentence: str) -> bool:
     return bool(purpose(sentence)) and next(memory_phrases(sentence), None) is not None
 
 
-def _of_card(card: CardPhrase, heading: str, use: str, where: Evidence) -> Iterator[Finding]:
+def _of_card(card: CardPhrase, line: str, heading: str, use: str, where: Evidence) -> Iterator[Finding]:
     """Yield a card that is named, and how many of it."""
-    named = f"{card.count} × {card.card}" if card.count else card.card
+    named = f"{card.count} × {card.shown}" if card.count else card.shown
     why = f"the documentation names {named}"
     is_of_build = _OF_AN_EXTENSION.fullmatch(heading) is not None
     is_run = card.is_run or _OF_HARDWARE.fullmatch(heading) is not None
@@ -155,4 +192,4 @@ def _of_card(card: CardPhrase, heading: str, use: str, where: Evidence) -> Itera
         confidence = Confidence.HIGH
     yield Finding(field_of("card", use), card.card, why, confidence, where)
     if card.count:
-        yield Finding(_COUNT, str(card.count), why, Confidence.MEDIUM, where)
+        yield Finding(_COUNT, str(card.count), f"{why}{told_as(_naming(line, card.count))}", Confidence.MEDIUM, where)

@@ -403,7 +403,7 @@ def test_card_that_is_required_weighs_more_than_one_that_was_used(checkout):
         ("It was tested with 12 vCPUs, a disk of 3 TB, and an A100 GPU.", Confidence.MEDIUM),
         ("If you use a V100, install another version.", Confidence.LOW),
         ("We test the throughput on an H100.", Confidence.LOW),
-        ("weights of nets/net-finetuned-lora-t4 are used", Confidence.LOW),
+        ("weights of nets/net-finetuned-lora-V100 are used", Confidence.LOW),
     ],
 )
 def test_the_card_that_the_authors_had(line, expected):
