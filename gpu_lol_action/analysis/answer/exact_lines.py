@@ -26,6 +26,8 @@ _GIVEN = regex(r"[\"']?\s{0,3}[=:]")
 _WHOLE = regex(r"entry_point|workload|gpu\.use|checkout\.\w+|documented\..*|hardware\.(?!gpu_count).*")
 _NAMED = regex(r"`-{0,2}([A-Za-z][\w.-]{0,80})[^`]{0,200}`")
 _TEXTS = regex(r"\"(?:[^\"\\\n]|\\.){0,400}\"|'(?:[^'\\\n]|\\.){0,400}'")
+# "--tune_llm True \  # or not"
+_REMARK = regex(r"(?<=\\)\s{1,30}#.*$")
 _GOES_ON_IN = frozenset({Form.PYTHON, Form.NOTEBOOK})
 
 Numbered = Sequence[tuple[int, str]]
@@ -114,8 +116,8 @@ def _statement(lines: Numbered, first: int, form: Form) -> Iterator[tuple[int, s
         return
     depth = 0
     for place in range(first, min(first + MAX_LINES, len(lines) - 1)):
-        text = lines[place][1][:MAX_LINE].rstrip()
-        goes_on = text.endswith("\\")
+        text = _REMARK.sub("", lines[place][1][:MAX_LINE]).rstrip()
+        goes_on = text.endswith("\\") or (form not in _GOES_ON_IN and _begins_with_option(lines, place + 1))
         if not goes_on and (depth > 0 or form in _GOES_ON_IN or text.endswith(("(", "[", "{"))):
             plain = _TEXTS.sub("", text).partition("#")[0]
             depth += sum(map(plain.count, "([{")) - sum(map(plain.count, ")]}"))
@@ -123,6 +125,12 @@ def _statement(lines: Numbered, first: int, form: Form) -> Iterator[tuple[int, s
         if not goes_on:
             return
         yield lines[place + 1]
+
+
+def _begins_with_option(lines: Numbered, place: int) -> bool:
+    """Whether a line, or the one behind its remark, begins with an option: of a command whose backslash was forgotten, or a part of it."""
+    behind = [text.lstrip() for _, text in lines[place : place + 2]]
+    return behind[:1] != [] and (behind[0].startswith("--") or (behind[0].startswith("#") and behind[-1].startswith("--")))  # fmt: skip
 
 
 def _block(lines: Numbered, first: int) -> Iterator[tuple[int, str]]:

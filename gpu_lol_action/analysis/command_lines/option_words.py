@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 from gpu_lol_action.domain.patterns import regex
 
+# Height and width: ``--video-size 720 1280``.
+_OF_TWO_SIDES = regex(r"(?:\w{0,30}_)?(?:size|resolution|crop_size|shape)")
+
 
 def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Return options by name without dashes (``-`` folded to ``_``; the first of a name wins), and the words by place."""
@@ -24,8 +27,10 @@ def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
             if equals:
                 options.setdefault(name, value)
             elif takes and ("config" in name or not following.endswith(".py")):
-                options.setdefault(name, following)
-                index += 1
+                second = words[index + 2] if index + 2 < len(words) else ""
+                is_pair = _OF_TWO_SIDES.fullmatch(name) and all(map(str.isdecimal, (following, second)))
+                options.setdefault(name, f"{following} {second}" if is_pair else following)
+                index += 2 if is_pair else 1
             else:
                 options.setdefault(name, "True")
         elif (hydra := regex(r"\+{0,2}~?([A-Za-z_][\w.@/]*)=(.*)", re.DOTALL).fullmatch(word)) is not None:

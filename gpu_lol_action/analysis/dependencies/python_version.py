@@ -20,6 +20,9 @@ from gpu_lol_action.domain.records import record
 
 KNOWN = tuple(f"3.{minor}" for minor in (11, 10, 12, 9, 13, 8, 14, 7, 6))
 """Pythons in the order in which they are taken where several would do: what most wheels of today and yesterday have."""
+_LISTS = (Form.INI, Form.TOML, Form.PYTHON, Form.YAML, Form.REQUIREMENTS)
+FAR_BELOW = 2
+"""Folders below the root from which on an environment is a part's own, where the root lists packages: a copied project's, an example's."""
 _EXACT = regex(r"3\.\d{1,2}(?:\.\d{1,2})?")
 
 
@@ -63,7 +66,10 @@ def python_wishes(checkout: Checkout) -> tuple[PythonWish, ...]:
     """Return what files ask for, exact versions first, then ranges; each with its place."""
     exact: list[PythonWish] = []
     ranges: list[PythonWish] = []
+    is_listed_above = any(source.depth == 0 for source in checkout.of(*_LISTS, roles=(Role.PACKAGES,)))
     for source in environments(checkout):
+        if is_listed_above and source.depth >= FAR_BELOW:
+            continue
         file = read_environment(source)
         _sort_in(file.python, Evidence(source.path, file.python_line), exact, ranges)
     for source in checkout.of(Form.INI, Form.TOML, Form.PYTHON, roles=(Role.PACKAGES,)):

@@ -177,8 +177,6 @@ def _phrase(
     before = line[: match.start()].rstrip(", ")
     if pattern in OF_CARDS and not match[0].endswith(")") and NAMED_BEFORE.search(before):
         return None  # "an A40 GPU (48GB VRAM)" tells the card, which ``card_phrases`` reads
-    if _GPU_BEHIND.match(line, match.end(1)) is not None and NAMED_BEFORE.search(line[: match.start(1)][-60:]):
-        return None
     around = line[max(0, match.start() - BEFORE) : match.end() + 10]
     is_asked = _IS_ASKED.match(line, match.end()) is not None or _ASKED_BEHIND.match(line, match.end()) is not None
     is_item = _ENDS_ITEM.match(line, match.end()) is not None and _IS_ITEM.match(line) is not None
@@ -186,7 +184,10 @@ def _phrase(
     if not (is_told or _ASKS.search(around) or _SUFFICES.match(line, match.end())) or not 1 <= size <= MOST_GB:
         return None
     is_demanded = (is_listed or is_asked or bool(_DEMANDS.search(around))) and pattern is not COMPARED
-    if not is_demanded and _is_of_a_name(line[: match.start(1)]):
+    is_of_a_card = _GPU_BEHIND.match(line, match.end(1)) is not None and NAMED_BEFORE.search(
+        line[: match.start(1)][-60:]
+    )
+    if not is_demanded and (is_of_a_card or _is_of_a_name(line[: match.start(1)])):
         return None
     return MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)), match.start(1))
 

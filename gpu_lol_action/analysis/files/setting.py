@@ -11,6 +11,8 @@ MAX_KEY = 100
 TOO_DEEP = "nested too deeply for a configuration"
 BROKEN = "not valid JSON or YAML, so not understood, or only up to the fault"
 
+_LEAVES_OUT = regex(r"(?:^|\.)(?:\w{1,20}_)?filter(?:s|ing|_conf|_config|_args)?\.")
+
 
 @record(frozen=True, slots=True)
 class Setting:
@@ -28,6 +30,11 @@ class Setting:
     owner: str = ""
     is_parameter: bool = False
     origin: str = ""
+
+
+def leaves_out(setting: Setting) -> bool:
+    """Whether a limit stands in a filter's section: longer samples are left out by it, and those that are taken are shorter."""
+    return _LEAVES_OUT.search(setting.path) is not None
 
 
 def fold_key(key: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.files.setting import Setting
+from gpu_lol_action.analysis.files.setting import Setting, leaves_out
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -52,7 +52,10 @@ _WIDTHS = (
 )
 _PART_OF_MODEL = regex(r"ddconfig|first_stage|vae|autoencoder|lossconfig|cond_stage", re.IGNORECASE)
 # What judges pictures that are made scales them for a classifier of its own (Inception's 299 pixels).
-_JUDGES = regex(r"(?:^|[/_])(?:inception|fid|lpips|metrics?|clean_?fid|perceptual)(?:[/_.]|$)", re.IGNORECASE)
+_JUDGES = regex(
+    r"(?:^|[/_])(?:inception|fid|lpips|metrics?|clean_?fid|perceptual|loss(?:es)?|criteria|criterion|discriminator)(?:[/_.]|$)",
+    re.IGNORECASE,
+)
 _PAIR = (
     "video_size",
     "size",
@@ -113,7 +116,8 @@ def size_findings(scope: Scope, sources: Sequence[Source], options: Mapping[str,
     )
     for field, names, low, high in numbers:
         number = look_up_number(scope, names, low, high)
-        if number is not None:
+        # What an imported module starts with is a helper's as often as not: of a face's parts, of a shown clip.
+        if number is not None and number.confidence is not Confidence.MEDIUM and not leaves_out(number.setting):
             found.append(_finding(field, str(as_number(number.text)), number))
     seconds = look_up(scope, _SECONDS)
     # lhotse's samplers count the seconds of a whole batch; what a function starts with may be frames.

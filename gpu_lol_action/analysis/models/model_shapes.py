@@ -164,7 +164,7 @@ def _is_of_an_mlp(finding: Finding) -> bool:
 def _places(scope: Scope, run: Run | None) -> Iterator[Scope]:
     """Yield what may hold a shape: the run's own settings together, then each further file."""
     own = run.script.path if run is not None and run.script is not None else ""
-    yield Scope(tuple(tier for tier in scope.tiers if tier[0] is Confidence.HIGH))
+    yield Scope(tuple(tier for tier in scope.tiers if tier[0] is Confidence.HIGH), scope.is_unused)
     for confidence, settings in scope.tiers:
         if confidence is not Confidence.HIGH:
             files: dict[str, list[Setting]] = {}
@@ -172,7 +172,8 @@ def _places(scope: Scope, run: Run | None) -> Iterator[Scope]:
                 if setting.evidence.path != own and is_helper_place(setting.evidence.path):
                     continue
                 files.setdefault(setting.evidence.path, []).append(setting)
-            yield from (Scope(((confidence, tuple(found)),)) for found in files.values() if not _is_table(found))
+            kept = [found for found in files.values() if not _is_table(found)]
+            yield from (Scope(((confidence, tuple(found)),), scope.is_unused) for found in kept)
 
 
 def _is_table(settings: Sequence[Setting]) -> bool:
@@ -237,4 +238,4 @@ def _section_of(scope: Scope, setting: Setting) -> Scope | None:
         )
         for confidence, settings in scope.tiers
     )
-    return Scope(tuple(tiers))
+    return Scope(tuple(tiers), scope.is_unused)

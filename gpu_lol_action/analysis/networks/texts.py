@@ -13,7 +13,7 @@ from typing import Any
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.configured_lists import document_of
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.networks.machine import Frame, Machine
+from gpu_lol_action.analysis.networks.machine import MAX_DEPTH, Frame, Machine
 from gpu_lol_action.analysis.networks.parsed import parse_value
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Named, Value
 from gpu_lol_action.analysis.python.syntax import parse_program
@@ -35,7 +35,13 @@ def _evaluated(machine: Machine, places: Sequence[Value]) -> Value:
     if text.strip() in {"None", "True", "False"} or regex(r"[\d.,\s\[\]-]{1,80}").fullmatch(text):
         return parse_value(text)
     if text.rstrip().endswith(")") and (tree := _call_of(text)) is not None and machine.program is not None:
-        return machine.evaluate(Frame(machine.program), tree)
+        if machine.depth >= MAX_DEPTH:  # a text that evaluates itself
+            return UNKNOWN
+        machine.depth += 1
+        try:
+            return machine.evaluate(Frame(machine.program), tree)
+        finally:
+            machine.depth -= 1
     found = regex(r"(?:\w+\.)*(\w+)(\(.*\))?").fullmatch(text.strip())
     if found is None:
         return UNKNOWN

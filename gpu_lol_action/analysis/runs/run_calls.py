@@ -7,6 +7,7 @@ import re
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.programs.main_guards import started_alone
+from gpu_lol_action.analysis.programs.unused_definitions import is_unused_at
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.settings import values_of
@@ -18,7 +19,8 @@ def called_at(checkout: Checkout, run: Run, *names: str) -> Evidence | None:
     """Return where the run's program, or what it imports, calls one of these: not under an option that is off."""
     if run.script is None:
         return None
-    for source in import_closure(checkout, run.script):
+    closure = import_closure(checkout, run.script)
+    for source in closure:
         dead: tuple[range, ...] | None = None
         for call in source.code.calls_named(*(name.rpartition(".")[2] for name in names)) if source.code else ():
             if not _is_named(call, names):
@@ -26,7 +28,7 @@ def called_at(checkout: Checkout, run: Run, *names: str) -> Evidence | None:
             if dead is None:
                 alone = () if source is run.script else (started_alone(source),)
                 dead = (*dead_lines(source, values_of(checkout, run)), *alone)
-            if not any(call.line in block for block in dead):
+            if not any(call.line in block for block in dead) and not is_unused_at(source, call.line, closure):
                 return Evidence(source.path, call.line)
     return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
 from gpu_lol_action.analysis.commands.container_lines import given_variables
@@ -23,6 +23,7 @@ from gpu_lol_action.analysis.programs.code_settings import (
 )
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
 from gpu_lol_action.analysis.programs.main_guards import started_alone
+from gpu_lol_action.analysis.programs.unused_definitions import is_unused_at
 from gpu_lol_action.analysis.runs.chosen_modules import without_others
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.open_choices import without_open_choices
@@ -37,16 +38,25 @@ from gpu_lol_action.domain.records import record
 _COMMON = frozenset({"name", "path", "id", "type", "base", "version", "size", "checkpoint", "pretrained", "model"})
 _PLACE = regex(r"\$\{(?:oc\.env:\w+\s*,\s*([^{}]*)|\.*([\w.]+))\}")
 _PAIRS = regex(r"\w{1,60}=[^,=]{1,200}(?:,\w{1,60}=[^,=]{1,200}){0,20}")
-_OF_TRAINING = regex(r"(?:train(?:ing|er)?|solver)\.")
+_OF_TRAINING = regex(r"(?:.{0,60}\.)?(?:train(?:ing|er)?|solver)\.")
 _AMOUNTS = regex(r"world_size|batch|gpus|nodes|devices")
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
+def _used(_: Setting) -> bool:
+    return False
+
+
 @record(frozen=True, slots=True)
 class Scope:
-    """Settings in tiers; the confidence says how near a tier is to what is really started."""
+    """Settings in tiers; the confidence says how near a tier is to what is really started.
+
+    ``is_unused`` tells of a setting of an imported module whether it stands in what the program never names: it is asked of those
+    that are looked for.
+    """
 
     tiers: tuple[tuple[Confidence, tuple[Setting, ...]], ...]
+    is_unused: Callable[[Setting], bool] = field(default=_used, repr=False, compare=False)
     _keyed: list[dict[str, list[Setting]]] = field(default_factory=list, repr=False, compare=False)
 
     def under(self, names: Iterable[str]) -> Iterator[Found]:
@@ -61,7 +71,8 @@ class Scope:
         for (confidence, _), by_key in zip(self.tiers, self._keyed, strict=True):
             for name in wanted:
                 for setting in by_key.get(name, ()):
-                    yield Found(setting, confidence)
+                    if confidence is not Confidence.MEDIUM or not self.is_unused(setting):
+                        yield Found(setting, confidence)
 
 
 @record(frozen=True, slots=True)
@@ -136,7 +147,14 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         (Confidence.MEDIUM, tuple(setting for setting in near if not _is_overridden(setting, passed))),
         (Confidence.MEDIUM, tuple(setting for setting in (*kept, *near) if _is_overridden(setting, passed))),
     )
-    return Scope((*tiers, (Confidence.LOW, rest)))
+    return Scope(
+        (*tiers, (Confidence.LOW, rest)), functools.partial(_is_unused, checkout, closure) if closure else _used
+    )
+
+
+def _is_unused(checkout: Checkout, closure: tuple[Source, ...], setting: Setting) -> bool:
+    source = checkout.by_path.get(setting.evidence.path)
+    return source is not None and is_unused_at(source, setting.evidence.line, closure)
 
 
 def _not_of_training(configs: tuple[Setting, ...], run: Run) -> tuple[Setting, ...]:

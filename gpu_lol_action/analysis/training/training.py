@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpu_lol_action.analysis.files.checkout import Checkout
-from gpu_lol_action.analysis.files.setting import Setting
+from gpu_lol_action.analysis.files.setting import Setting, leaves_out
 from gpu_lol_action.analysis.models.weight_widths import weight_bits_of
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.runs import layouts_alone, litgpt_defaults
@@ -42,7 +42,7 @@ _LENGTH = ("max_encoder_length", "max_enc_steps", "train_max_seq_len", "train_se
 _HOLDS = ("max_sequence_length",)
 _ANY_TEXT = ("max_len", "maxlen")  # of any text that a function cuts, or of a table of positions
 _SAMPLE = "max_length"
-_LEAVES_OUT = regex(r"(?:^|\.)(?:\w{1,20}_)?filter(?:s|ing|_conf|_config|_args)?\.")
+_OF_FUNCTIONS = ("max_seq_length", "seq_length", "seq_len", "sequence_length")
 _POSITIONS = regex(r"`(?:context_length|context_len|max_context_length|ctx_len|n_ctx|block_size)`")
 MOST_READ = 8192  # tokens of a prompt and its answer where nothing says them
 MOST_ANSWERS = 64  # that anybody has a language model write at a time without saying so
@@ -97,7 +97,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             attention_kind.detect(checkout, run),
             padding_of(checkout, run),
             checkpointing_of(checkout, run, scope),
-            _number("training.lora_rank", scope, _RANK, 1, 1024),
+            _number("training.lora_rank", scope, _RANK, 1, 1024) if _has_adapters(found[0]) else None,
             _saved_embeddings(scope),
         ]
         said = frozenset(each.field for each in found if each is not None)
@@ -105,6 +105,11 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     else:
         found += detect_serving(run, scope)
     return with_rl_words(checkout, run, found)
+
+
+def _has_adapters(method: Finding | None) -> bool:
+    """Whether adapters are trained, so that a rank is theirs: elsewhere ``r`` is whatever somebody called so."""
+    return method is not None and "lora" in method.value
 
 
 def _exports(run: Run) -> bool:
@@ -158,16 +163,22 @@ def _is_something_else(checkout: Checkout, scope: Scope, name: str) -> bool:
     `block_size` is how much a module reads at a time that reads files; `max_len` the length of any text, or of what a
     function of the program itself is made for (``def __init__(self, width, max_len=5000)``).
     """
-    if name not in {_BLOCK, _SAMPLE, *_ANY_TEXT}:
+    if name not in {_BLOCK, _SAMPLE, *_ANY_TEXT, *_OF_FUNCTIONS}:
         return False
     found = look_up_number(scope, (name,), 16, 2_000_000)
-    if name == _SAMPLE:
-        return found is not None and _LEAVES_OUT.search(found.setting.path) is not None
+    if name in _OF_FUNCTIONS or name == _SAMPLE:
+        is_handed = found is not None and found.confidence is not Confidence.HIGH and _is_of_a_function(found.setting)
+        return is_handed or (found is not None and leaves_out(found.setting))
     if found is None or found.confidence is Confidence.HIGH:
         return found is not None and name == "max_len" and (found.setting.is_parameter or bool(found.setting.owner))
     source = checkout.find(found.evidence.path)
     is_code = source is not None and source.code is not None
     return is_code and (name in _ANY_TEXT or _READS.search(found.evidence.path.rpartition("/")[2]) is not None)
+
+
+def _is_of_a_function(setting: Setting) -> bool:
+    """Whether it is what a function of an imported module is made for, which is handed any text."""
+    return setting.is_parameter and setting.owner.rpartition(".")[2][:1].islower()
 
 
 def _saved_embeddings(scope: Scope) -> Finding | None:

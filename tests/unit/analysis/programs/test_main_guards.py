@@ -59,7 +59,7 @@ def test_a_module_that_ends_without_a_line_feed(checkout: Build) -> None:
     assert started_alone(source) == range(2, 4)
 
 
-@pytest.mark.parametrize(("guard", "batch"), [('if __name__ == "__main__":', None), ("def loader():", "100")])
+@pytest.mark.parametrize(("guard", "batch"), [('if __name__ == "__main__":', None), ("if True:", "100")])
 def test_what_a_module_is_tried_out_with_is_not_the_runs(checkout: Build, guard: str, batch: str | None) -> None:
     files = {
         "train.py": TRAIN,
