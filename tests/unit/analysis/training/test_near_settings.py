@@ -1,0 +1,105 @@
+"""What imported modules start with speaks for a run only where the run comes to it: found when 320 stated settings were looked at one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.programs.unused_definitions import is_unused_at
+
+Build = Callable[[Mapping[str, str]], Checkout]
+LOOP = "model = Net().cuda()\noptimizer = torch.optim.AdamW(model.parameters())\nmodel(1).loss.backward()\noptimizer.step()\n"
+
+
+def stated(tree: Checkout, field: str) -> list[str]:
+    return [f.value for f in analyze(tree).findings if f.field == field]
+
+
+def program(more: str = "") -> str:
+    return f"import torch\nfrom parts import Net, told, load\n{more}{LOOP}"
+
+
+@pytest.mark.parametrize(("names", "expected"), [("", []), ("load(told)\n", ["24"])])
+def test_a_function_that_nothing_names(checkout: Build, names: str, expected: list[str]) -> None:
+    parts = "import torch\nclass Net(torch.nn.Module):\n    pass\n\n\ndef load(data, batch_size=24):\n    return data\n"
+    assert stated(checkout({"train.py": program(names), "parts.py": parts}), "training.batch_size") == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "unused"),
+    [
+        ("def load(data):\n    batch = 24\n", True),
+        ("@register\ndef load(data):\n    batch = 24\n", False),
+        ("class LoadConfig:\n    batch = 24\n", False),
+        ("if True:\n    batch = 24\n", False),
+        ("def load(data):\n    batch = 24\n\n\nother = load\n", False),
+    ],
+)
+def test_what_counts_as_unused(checkout: Build, lines: str, unused: bool) -> None:
+    tree = checkout({"train.py": "from parts import load\n", "parts.py": f"import torch\n{lines}"})
+    first, parts = tree.by_path["train.py"], tree.by_path["parts.py"]
+    line = 1 + parts.text.split("\n").index("    batch = 24")
+    assert is_unused_at(parts, line, (first, parts)) is unused
+    assert not is_unused_at(parts, line, (parts, first))
+
+
+def test_any_class_may_be_made_by_a_name_that_is_put_together(checkout: Build) -> None:
+    files = {"train.py": "import parts\nnet = getattr(parts, name)()\n", "parts.py": "class Net:\n    batch = 24\n"}
+    tree = checkout(files)
+    assert not is_unused_at(tree.by_path["parts.py"], 2, (tree.by_path["train.py"], tree.by_path["parts.py"]))
+
+
+@pytest.mark.parametrize(
+    ("adapters", "expected"), [("", []), ("from peft import LoraConfig\nconfig = LoraConfig(r=16)\n", ["16"])]
+)
+def test_a_rank_is_one_of_adapters(checkout: Build, adapters: str, expected: list[str]) -> None:
+    code = f"import torch\nfrom einops import repeat\n{adapters}x = repeat(torch.ones(2), 'a -> (a r)', r=2)\n{LOOP}"
+    assert stated(checkout({"train.py": code}), "training.lora_rank") == expected
+
+
+def test_a_helper_s_classes_and_frames_are_not_the_run_s(checkout: Build) -> None:
+    parts = "import torch\nclass Net(torch.nn.Module):\n    def show(self, num_frames=60, num_classes=19):\n        pass\ndef told(): pass\ndef load(): pass\n"
+    tree = checkout({"train.py": program(), "parts.py": parts})
+    assert (stated(tree, "media.frames"), stated(tree, "media.classes")) == ([], [])
+    own = program("num_frames, num_classes = 16, 10\nnum_frames = 16\nnum_classes = 10\n")
+    tree = checkout({"train.py": own, "parts.py": parts})
+    assert (stated(tree, "media.frames"), stated(tree, "media.classes")) == (["16"], ["10"])
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("torch.autocast('cuda')", ["fp16"]),
+        ("torch.autocast('cuda', enabled=False)", []),
+        ("torch.autocast('cuda', enabled=args.narrow)", []),
+        ("te.autocast(enabled=True)", []),
+    ],
+)
+def test_sixteen_bit_that_is_switched_off(checkout: Build, call: str, expected: list[str]) -> None:
+    code = (
+        "import argparse, torch\nparser = argparse.ArgumentParser()\nparser.add_argument('--narrow', default=False, type=bool)\n"
+        f"args = parser.parse_args()\nwith {call}:\n    pass\n{LOOP}"
+    )
+    readme = "```\npython train.py --lr 1e-4\n```\n"
+    assert stated(checkout({"train.py": code, "README.md": readme}), "training.precision") == expected
+
+
+def test_two_sides_of_one_option(checkout: Build) -> None:
+    code = (
+        "import argparse, torch\nfrom diffusers import DiffusionPipeline\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--video-size', type=int, nargs='+')\nargs = parser.parse_args()\n"
+        "DiffusionPipeline.from_pretrained('stabilityai/stable-diffusion-2-1').to('cuda')(height=args.video_size[0])\n"
+    )
+    readme = "```\npython sample.py --video-size 720 1280 --video-length 129\n```\n"
+    assert stated(checkout({"sample.py": code, "README.md": readme}), "media.image_size") == ["720x1280"]
+
+
+def test_what_a_filter_leaves_out_is_no_sample(checkout: Build) -> None:
+    config = "dataset:\n  filter_conf:\n    max_num_frames: 400\n  num_frames: 150\n"
+    code = f"import torch, yaml\nconfig = yaml.safe_load(open('train.yaml'))\nclass Net(torch.nn.Module):\n    pass\n{LOOP}"
+    readme = "```\npython train.py --config train.yaml\n```\n"
+    tree = checkout({"train.py": code, "train.yaml": config, "README.md": readme})
+    assert stated(tree, "media.frames") == ["150"]
