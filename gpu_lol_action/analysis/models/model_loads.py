@@ -80,12 +80,18 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                     yield Finding("model.id", name, why, Confidence.HIGH, setting.evidence)
 
 
+# What is made is judged with networks of these folders: a loss's, a metric's.
+_JUDGING_FOLDERS = regex(r"(?:^|/)(?:lpips|criteria|criterion|losses|loss|metrics)(?:$|/)")
+
+
 def is_helper_place(path: str) -> bool:
     """Whether a module is about something beside the model (a metric, a text encoder): what it loads or builds is beside it."""
     folder, _, name = path.lower().rpartition("/")
     if name == "__init__.py":  # a package's first module speaks for the package
         folder, _, name = folder.rpartition("/")
         return _HELPER_PLACE.search(name) is not None
+    if _JUDGING_FOLDERS.search(folder) is not None:
+        return True
     stem = name.rpartition(".")[0]
     # A package's module of its own name is what the package is about.
     is_main = stem == folder.rpartition("/")[2] and not _HELPER_PLACE.fullmatch(stem)

@@ -87,7 +87,9 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     # An id whose size nothing tells leaves its class as the only hint.
     is_named = any(f.confidence is Confidence.HIGH and f.field == "model.id" for f in unique.values())
     guessed = [] if is_named else guess_family(checkout, run)
-    return [*unique.values(), *_quantized(unique.values(), infers=infers), *guessed, *shape_of_run(checkout, run)]
+    # Beside a model that the run surely names, a shape that some module starts with is that of a part or of another.
+    shapes = (each for each in shape_of_run(checkout, run) if not is_named or each.confidence is Confidence.HIGH)
+    return [*unique.values(), *_quantized(unique.values(), infers=infers), *guessed, *shapes]
 
 
 def _quantized(named: Iterable[Finding], *, infers: bool) -> Iterator[Finding]:
