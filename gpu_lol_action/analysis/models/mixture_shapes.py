@@ -26,7 +26,7 @@ def detect(scope: Scope, layers: Finding) -> list[Finding]:
             (confidence, tuple(setting for setting in settings if setting.evidence.path == layers.evidence.path))
             for confidence, settings in scope.tiers
         ),
-        scope.is_unused,
+        scope.is_anothers,
     )
     experts = look_up_number(own, _EXPERTS, 2, MOST_EXPERTS)
     inner = look_up_number(own, _INNER, 16, WIDEST) or look_up_number(own, _ANY_INNER, 16, WIDEST)

@@ -59,14 +59,19 @@ _GRAPHS = frozenset({"torch_geometric", "dgl", "ogb", "torch_sparse", "torch_sca
 _TOOLBOXES = frozenset({"mmcv", "mmengine", "mmdet", "mmdet3d", "mmseg", "mmpose", "mmaction", "detectron2"})
 
 
+NEAR = 2
+"""Folders above a config.json up to which it may be the model's that this project is about; further down lie those of parts and examples."""
 DRAFT_LAYERS = "1"
 """Of a head that drafts for a language model, which is loaded beside it: its configuration says nothing of that one."""
 
 
-def shape_of_config(checkout: Checkout) -> Iterator[Finding]:
-    """Yield the shape of a model whose config.json lies in the checkout."""
+def shape_of_config(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
+    """Yield the shape of a model whose config.json lies in the checkout: near its root, or below the folder of the run's program."""
+    folder = run.script.folder if run is not None and run.script is not None else ""
     for source in checkout.of(Form.JSON)[:50]:
         if source.name != "config.json":
+            continue
+        if source.depth > NEAR and not (folder and f"{source.folder}/".startswith(f"{folder}/")):
             continue
         settings = {setting.key: setting for setting in read_settings(source)}
         if not {"hidden_size", "num_hidden_layers"} <= settings.keys():
@@ -164,7 +169,7 @@ def _is_of_an_mlp(finding: Finding) -> bool:
 def _places(scope: Scope, run: Run | None) -> Iterator[Scope]:
     """Yield what may hold a shape: the run's own settings together, then each further file."""
     own = run.script.path if run is not None and run.script is not None else ""
-    yield Scope(tuple(tier for tier in scope.tiers if tier[0] is Confidence.HIGH), scope.is_unused)
+    yield Scope(tuple(tier for tier in scope.tiers if tier[0] is Confidence.HIGH), scope.is_anothers)
     for confidence, settings in scope.tiers:
         if confidence is not Confidence.HIGH:
             files: dict[str, list[Setting]] = {}
@@ -173,7 +178,7 @@ def _places(scope: Scope, run: Run | None) -> Iterator[Scope]:
                     continue
                 files.setdefault(setting.evidence.path, []).append(setting)
             kept = [found for found in files.values() if not _is_table(found)]
-            yield from (Scope(((confidence, tuple(found)),), scope.is_unused) for found in kept)
+            yield from (Scope(((confidence, tuple(found)),), scope.is_anothers) for found in kept)
 
 
 def _is_table(settings: Sequence[Setting]) -> bool:
@@ -238,4 +243,4 @@ def _section_of(scope: Scope, setting: Setting) -> Scope | None:
         )
         for confidence, settings in scope.tiers
     )
-    return Scope(tuple(tiers), scope.is_unused)
+    return Scope(tuple(tiers), scope.is_anothers)

@@ -71,7 +71,7 @@ _TO_FILL_IN = regex(r"(?i)[\"']?(?:<[^<>]{1,80}>|(?:model[_-])?path|/?path[/_-]t
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return models by how near the run they are named, then the shape that the run builds."""
     found = [*_from_options(checkout, run), *_from_commands(checkout, run), *_from_run(checkout, run),
-             *_from_code(checkout, run), *shape_of_config(checkout)]  # fmt: skip
+             *_from_code(checkout, run), *shape_of_config(checkout, run)]  # fmt: skip
     infers = run is not None and run.behavior is Behavior.INFERS
     found = [f for f in found if not (_is_placeholder(f, infers=infers) or _ENCODERS.search(f.value))]
     if embeds_on_a_card(checkout, run):

@@ -40,6 +40,10 @@ _PLACE = regex(r"\$\{(?:oc\.env:\w+\s*,\s*([^{}]*)|\.*([\w.]+))\}")
 _PAIRS = regex(r"\w{1,60}=[^,=]{1,200}(?:,\w{1,60}=[^,=]{1,200}){0,20}")
 _OF_TRAINING = regex(r"(?:.{0,60}\.)?(?:train(?:ing|er)?|solver)\.")
 _AMOUNTS = regex(r"world_size|batch|gpus|nodes|devices")
+# Modules that a training calls now and then to see how far it has come.
+_JUDGES = regex(
+    r"(?:test|eval(?:uat(?:e|ion|or))?|validat(?:e|ion)|val|inference|infer|predict|demo|visuali[sz]e)\w{0,4}\.py"
+)
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
@@ -51,12 +55,11 @@ def _used(_: Setting) -> bool:
 class Scope:
     """Settings in tiers; the confidence says how near a tier is to what is really started.
 
-    ``is_unused`` tells of a setting of an imported module whether it stands in what the program never names: it is asked of those
-    that are looked for.
+    ``is_anothers`` tells of a setting of an imported module whether it is not the run's: it is asked of those that are looked for.
     """
 
     tiers: tuple[tuple[Confidence, tuple[Setting, ...]], ...]
-    is_unused: Callable[[Setting], bool] = field(default=_used, repr=False, compare=False)
+    is_anothers: Callable[[Setting], bool] = field(default=_used, repr=False, compare=False)
     _keyed: list[dict[str, list[Setting]]] = field(default_factory=list, repr=False, compare=False)
 
     def under(self, names: Iterable[str]) -> Iterator[Found]:
@@ -71,7 +74,7 @@ class Scope:
         for (confidence, _), by_key in zip(self.tiers, self._keyed, strict=True):
             for name in wanted:
                 for setting in by_key.get(name, ()):
-                    if confidence is not Confidence.MEDIUM or not self.is_unused(setting):
+                    if confidence is not Confidence.MEDIUM or not self.is_anothers(setting):
                         yield Found(setting, confidence)
 
 
@@ -145,16 +148,20 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         (Confidence.HIGH, configs),
         (Confidence.HIGH, tuple(setting for setting in kept if not _is_overridden(setting, passed))),
         (Confidence.MEDIUM, tuple(setting for setting in near if not _is_overridden(setting, passed))),
-        (Confidence.MEDIUM, tuple(setting for setting in (*kept, *near) if _is_overridden(setting, passed))),
+        (Confidence.LOW, tuple(setting for setting in (*kept, *near) if _is_overridden(setting, passed))),
     )
     return Scope(
-        (*tiers, (Confidence.LOW, rest)), functools.partial(_is_unused, checkout, closure) if closure else _used
+        (*tiers, (Confidence.LOW, rest)), functools.partial(_is_anothers, checkout, run, closure) if closure else _used
     )
 
 
-def _is_unused(checkout: Checkout, closure: tuple[Source, ...], setting: Setting) -> bool:
+def _is_anothers(checkout: Checkout, run: Run, closure: tuple[Source, ...], setting: Setting) -> bool:
+    """Whether a setting of an imported module is not the run's: nothing of the program names what it stands in, or it is of what judges a training."""
     source = checkout.by_path.get(setting.evidence.path)
-    return source is not None and is_unused_at(source, setting.evidence.line, closure)
+    if source is None or source is closure[0]:
+        return False
+    is_judging = run.behavior is Behavior.TRAINS and _JUDGES.fullmatch(source.name) is not None
+    return is_judging or is_unused_at(source, setting.evidence.line, closure)
 
 
 def _not_of_training(configs: tuple[Setting, ...], run: Run) -> tuple[Setting, ...]:

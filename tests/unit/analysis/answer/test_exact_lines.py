@@ -85,3 +85,17 @@ def test_a_configuration_s_block(checkout: Build) -> None:
 def test_a_statement_without_an_end_is_looked_through_for_a_while(checkout: Build) -> None:
     readme = "```\npython train.py \\\n" + "  --seed 1 \\\n" * 400 + "  --train_batch_size 8\n```\n"
     assert placed(checkout({"train.py": TRAINING, "README.md": readme}), "training.batch_size", "8") == ["README.md:2"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python train.py\n  --seed 8\n  --train_batch_size 8\n",
+        "python train.py \\\n  --seed 8 \\  # drawn\n  # per card\n  --train_batch_size 8\n",
+    ],
+)
+def test_options_behind_a_forgotten_backslash_and_behind_remarks(checkout: Build, command: str) -> None:
+    readme = f"# Run\n\n```\n{command}```\n"
+    line = next(number for number, text in enumerate(readme.split("\n"), 1) if "train_batch" in text)
+    found = placed(checkout({"train.py": TRAINING, "README.md": readme}), "training.batch_size", "8")
+    assert found == [f"README.md:{line}"]

@@ -68,7 +68,7 @@ def test_what_is_no_statement_on_the_run(line: str, expected: Told) -> None:
         ("Training took 2 days on 8 A800 GPUs.", "the documentation names 8 × A800 (an A100-80GB for export)"),
         ("UPDATE_FREQ=8 # to simulate training on 8 GPUs", "the documentation names 8 GPUs, as a case that may be"),
         ("For single GPU, remove the block.", "the documentation names 1 GPU, as a case that may be"),
-        ("若采用更高规格的多卡环境，例如 8x H100，会更快", "the documentation names 8 × H100, as a case that may be"),
+        ("若采用更高规格的多卡环境,例如 8x H100", "the documentation names 8 × H100, as a case that may be"),
         ("If it is slow: it was. Training took 2 days on 8 GPUs.", "the documentation names 8 GPUs"),
     ],
 )  # fmt: skip

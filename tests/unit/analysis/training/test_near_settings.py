@@ -9,6 +9,7 @@ import pytest
 from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.programs.unused_definitions import is_unused_at
+from gpu_lol_action.domain.finding import Confidence
 
 Build = Callable[[Mapping[str, str]], Checkout]
 LOOP = "model = Net().cuda()\noptimizer = torch.optim.AdamW(model.parameters())\nmodel(1).loss.backward()\noptimizer.step()\n"
@@ -103,3 +104,42 @@ def test_what_a_filter_leaves_out_is_no_sample(checkout: Build) -> None:
     readme = "```\npython train.py --config train.yaml\n```\n"
     tree = checkout({"train.py": code, "train.yaml": config, "README.md": readme})
     assert stated(tree, "media.frames") == ["150"]
+
+
+@pytest.mark.parametrize(("name", "expected"), [("test.py", []), ("evaluation.py", []), ("loading.py", ["1"])])
+def test_what_judges_a_training_says_nothing_of_it(checkout: Build, name: str, expected: list[str]) -> None:
+    module = name.partition(".")[0]
+    part = "import torch\nfrom torch.utils.data import DataLoader\n\n\ndef judged(data):\n    return DataLoader(data, batch_size=1)\n"
+    code = f"import torch\nimport {module}\nfrom parts import Net\n{LOOP}{module}.judged(data)\n"
+    tree = checkout({"train.py": code, name: part, "parts.py": "import torch\nclass Net(torch.nn.Module):\n    pass\n"})
+    assert stated(tree, "training.batch_size") == expected
+
+
+@pytest.mark.parametrize(
+    ("folder", "is_taken"),
+    [("", True), ("net/weights/", True), ("examples/more/old/net/", False), ("src/a/b/c/", True)],
+)
+def test_a_config_json_far_below_is_of_something_else(checkout: Build, folder: str, is_taken: bool) -> None:
+    config = '{"hidden_size": 1024, "num_hidden_layers": 16, "vocab_size": 32000}'
+    tree = checkout({"src/train.py": f"import torch\n{LOOP}", f"{folder}config.json": config})
+    assert ("16" in stated(tree, "model.layers")) is is_taken
+
+
+def test_a_shape_beside_a_named_model_is_a_part_s(checkout: Build) -> None:
+    parts = (
+        "import torch\nclass Face(torch.nn.Module):\n    def __init__(self, depth=4, dim=512, heads=8):\n        pass\n"
+    )
+    load = "from transformers import AutoModel\nfrom parts import Face\nface = Face()\nmodel = AutoModel.from_pretrained({0})\n"
+    named = f"import torch\n{load.format(repr('gpt2'))}{LOOP.partition(chr(10))[2]}"
+    unnamed = f"import torch\n{load.format('path')}{LOOP.partition(chr(10))[2]}"
+    assert stated(checkout({"train.py": named, "parts.py": parts}), "model.layers") == []
+    assert stated(checkout({"train.py": unnamed, "parts.py": parts}), "model.layers") == ["4"]
+
+
+@pytest.mark.parametrize(("folder", "confidence"), [("criteria/lpips/", Confidence.LOW), ("parts/", Confidence.MEDIUM)])
+def test_what_a_loss_s_folder_loads_judges(checkout: Build, folder: str, confidence: Confidence) -> None:
+    part = "import torchvision\n\n\ndef taken():\n    return torchvision.models.squeezenet1_1(pretrained=True)\n"
+    module = f"{folder}networks.py".replace("/", ".").removesuffix(".py")
+    code = f"import torch\nfrom {module} import taken\nmodel = taken().cuda()\nmodel(1).loss.backward()\n"
+    findings = analyze(checkout({"train.py": code, f"{folder}networks.py": part})).findings
+    assert [f.confidence for f in findings if f.field == "model.id"][:1] == [confidence]
