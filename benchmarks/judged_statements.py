@@ -8,8 +8,8 @@ another line; ``wrong``, of another program, a branch that is not taken, a condi
 can tell. ``read``: 1 was learned from, 2 was read once, before or after the work as ``by`` says (``old``, ``new``, ``both``).
 ROOT is as for ``repositories.py``; what is missing is counted and left out. Nothing of a repository is executed.
 
-It prints of the right ones how many are still stated, and of the wrong ones how many: the former should stay, the latter go. What is
-stated now and was not then has no judge here.
+It prints how many of each are still stated, of the same line and of another: the right ones should stay, the wrong ones go, those of
+the wrong place move. What is stated now and was not then has no judge here.
 """
 
 from __future__ import annotations
@@ -35,13 +35,15 @@ def read_statements(only: list[str]) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def is_stated(row: dict[str, Any], answer: dict[str, Any]) -> bool:
-    """Whether an answer states the same of the same file."""
+def state_of(row: dict[str, Any], answer: dict[str, Any]) -> str:
+    """Return whether an answer states the same of the same file, and of the ``same`` line or of ``another``; ``gone`` if it does not."""
     path = row["place"].rpartition(":")[0]
-    return any(
-        (each["field"], each["value"], each["path"]) == (row["field"], row["value"], path)
+    said = [
+        each["where"]
         for each in answer["findings"]
-    )
+        if (each["field"], each["value"], each["path"]) == (row["field"], row["value"], path)
+    ]
+    return "gone" if not said else "same" if row["place"] in said else "another"
 
 
 def main() -> None:
@@ -50,7 +52,7 @@ def main() -> None:
     parser.add_argument("root", type=Path)
     parser.add_argument("--only", nargs="*", default=[])
     asked = parser.parse_args()
-    counts: Counter[tuple[str, int, str, bool]] = Counter()
+    counts: Counter[tuple[str, int, str, str]] = Counter()
     missing = 0
     for rows in read_statements(asked.only).values():
         folder = folder_of(asked.root, rows[0])
@@ -60,12 +62,14 @@ def main() -> None:
             continue
         for row in rows:
             kind = "documents" if row["field"].startswith("documented.") else "settings"
-            counts[kind, row["read"], row["judged"], is_stated(row, answer)] += 1
+            counts[kind, row["read"], row["judged"], state_of(row, answer)] += 1
     for kind, read in sorted({key[:2] for key in counts}):
         print(f"{kind}, read {read}:")
         for judged in ("right", "place", "wrong", "open"):
-            kept, gone = (counts[kind, read, judged, state] for state in (True, False))
-            print(f"  {judged:6} {kept + gone:4}, still stated {kept:4}")
+            same, another, gone = (counts[kind, read, judged, state] for state in ("same", "another", "gone"))
+            print(
+                f"  {judged:6} {same + another + gone:4}: stated of that line {same:4}, of another {another:3}, gone {gone:3}"
+            )
     print(f"{missing} folders not checked out")
 
 
