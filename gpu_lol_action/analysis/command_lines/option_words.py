@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gpu_lol_action.domain.patterns import regex
 
 # Height and width: ``--video-size 720 1280``.
-_OF_TWO_SIDES = regex(r"(?:\w{0,30}_)?(?:size|resolution|crop_size|shape)")
+_OF_TWO_SIDES = regex(r"(?:(?:\w{1,20}_)?(?:image|img|video|crop|input|frame|output|target|infer|render)_)?(?:size|shape)|(?:\w{1,20}_)?resolution|img(?:sz)?")  # fmt: skip
 
 
 def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:

@@ -15,6 +15,8 @@ from gpu_lol_action.analysis.runs.settings import values_of
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 
+MOST_UNUSED = 30
+"""Calls in what nothing of the program names that are looked at before the next one counts as made."""
 # Transformer Engine's `autocast` switches 8 bit on for its own layers.
 _OF_EIGHT_BIT = ("te.", "transformer_engine.")
 
@@ -26,7 +28,7 @@ def called_at(checkout: Checkout, run: Run, *names: str) -> Evidence | None:
     """
     if run.script is None:
         return None
-    closure = import_closure(checkout, run.script)
+    closure, left = import_closure(checkout, run.script), MOST_UNUSED
     for source in closure:
         dead: tuple[range, ...] | None = None
         for call in source.code.calls_named(*(name.rpartition(".")[2] for name in names)) if source.code else ():
@@ -35,7 +37,10 @@ def called_at(checkout: Checkout, run: Run, *names: str) -> Evidence | None:
             if dead is None:
                 alone = () if source is run.script else (started_alone(source),)
                 dead = (*dead_lines(source, values_of(checkout, run)), *alone)
-            if not any(call.line in block for block in dead) and not is_unused_at(source, call.line, closure):
+            if any(call.line in block for block in dead):
+                continue
+            left -= 1
+            if left < 0 or not is_unused_at(source, call.line, closure):
                 return Evidence(source.path, call.line)
     return None
 

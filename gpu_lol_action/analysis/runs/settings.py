@@ -44,6 +44,7 @@ _AMOUNTS = regex(r"world_size|batch|gpus|nodes|devices")
 _JUDGES = regex(
     r"(?:test|eval(?:uat(?:e|ion|or))?|validat(?:e|ion)|val|inference|infer|predict|demo|visuali[sz]e)\w{0,4}\.py"
 )
+MOST_PLACES = 100
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
@@ -150,18 +151,35 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         (Confidence.MEDIUM, tuple(setting for setting in near if not _is_overridden(setting, passed))),
         (Confidence.LOW, tuple(setting for setting in (*kept, *near) if _is_overridden(setting, passed))),
     )
-    return Scope(
-        (*tiers, (Confidence.LOW, rest)), functools.partial(_is_anothers, checkout, run, closure) if closure else _used
-    )
+    return Scope((*tiers, (Confidence.LOW, rest)), _Others(checkout, run, closure) if closure else _used)
 
 
-def _is_anothers(checkout: Checkout, run: Run, closure: tuple[Source, ...], setting: Setting) -> bool:
-    """Whether a setting of an imported module is not the run's: nothing of the program names what it stands in, or it is of what judges a training."""
-    source = checkout.by_path.get(setting.evidence.path)
-    if source is None or source is closure[0]:
-        return False
-    is_judging = run.behavior is Behavior.TRAINS and _JUDGES.fullmatch(source.name) is not None
-    return is_judging or is_unused_at(source, setting.evidence.line, closure)
+@record(slots=True)
+class _Others:
+    """Tells settings of imported modules that are not the run's: nothing of the program names what they stand in, or it judges a training.
+
+    Each place is looked at once, and so many at the most: a tree may say the same key in thousands.
+    """
+
+    checkout: Checkout
+    run: Run
+    closure: tuple[Source, ...]
+    known: dict[Evidence, bool] = field(default_factory=dict)
+
+    def __call__(self, setting: Setting) -> bool:
+        where = setting.evidence
+        if where not in self.known:
+            if len(self.known) >= MOST_PLACES:
+                return False
+            self.known[where] = self._is_anothers(where)
+        return self.known[where]
+
+    def _is_anothers(self, where: Evidence) -> bool:
+        source = self.checkout.by_path.get(where.path)
+        if source is None or source is self.closure[0]:
+            return False
+        is_judging = self.run.behavior is Behavior.TRAINS and _JUDGES.fullmatch(source.name) is not None
+        return is_judging or is_unused_at(source, where.line, self.closure)
 
 
 def _not_of_training(configs: tuple[Setting, ...], run: Run) -> tuple[Setting, ...]:

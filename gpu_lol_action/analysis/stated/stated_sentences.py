@@ -104,15 +104,14 @@ def statements_of(line: str, heading: str, where: Evidence) -> Iterator[Finding]
 
 
 def _stated(line: str, heading: str, where: Evidence) -> Iterator[Finding]:
-    line = in_plain_amounts(_without_offers(line))
+    line = in_plain_amounts(_without(_WITH_MORE, line))  # what those may do who have more than is needed
     use = purpose(line) or purpose(heading)
     amounts = list(_amounts(line, heading, use))
     named = [
         (card, _use_of(card, part.text) or part.purpose or use)
-        for part in clauses(line)
+        for part in clauses(_without(_DOES_NOT_DO, line))
         for card in card_phrases(part.text, heading)
     ]
-    named = [] if _DOES_NOT_DO.search(line) else named
     said = {phrase.size_gb for phrase, _ in amounts}
     named = [(with_size(card, said), of) for card, of in named]
     for phrase, of in amounts:
@@ -150,11 +149,11 @@ def _naming(line: str, count: int) -> str:
     return ". ".join(naming) or line
 
 
-def _without_offers(line: str) -> str:
-    """Return a line without what those may do who have more than is needed."""
-    if not _WITH_MORE.search(line):
+def _without(words: re.Pattern[str], line: str) -> str:
+    """Return a line without the sentences that have such words."""
+    if not words.search(line):
         return line
-    return " ".join(sentence for sentence in SENTENCE_END.split(line) if not _WITH_MORE.search(sentence))
+    return " ".join(sentence for sentence in SENTENCE_END.split(line) if not words.search(sentence))
 
 
 def _amounts(line: str, heading: str, use: str) -> Iterator[tuple[MemoryPhrase, str]]:

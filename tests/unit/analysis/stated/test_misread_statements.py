@@ -109,6 +109,7 @@ def test_one_that_does_is_one(line: str) -> None:
 def test_a_card_that_does_not_do() -> None:
     assert told("The training script may not run on a consumer GPU like Tesla T4.") == []
     assert told("It may run on a consumer GPU like Tesla T4.") == [("card", "T4")]
+    assert told("It may not run on a consumer GPU like a T4 card. We used an A100.") == [("card", "A100")]
 
 
 def test_what_others_made_needs_their_memory() -> None:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.command_lines.option_words import split_options
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.programs.unused_definitions import is_unused_at
+from gpu_lol_action.analysis.runs import run_calls, settings
 from gpu_lol_action.domain.finding import Confidence
 
 Build = Callable[[Mapping[str, str]], Checkout]
@@ -98,6 +100,19 @@ def test_two_sides_of_one_option(checkout: Build) -> None:
     assert stated(checkout({"sample.py": code, "README.md": readme}), "media.image_size") == ["720x1280"]
 
 
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        (["--img", "640", "480"], {"img": "640 480"}),
+        (["--resolution", "640", "480", "--x"], {"resolution": "640 480", "x": "True"}),
+        (["--batch-size", "4", "512"], {"batch_size": "4"}),
+        (["--image_size", "512", "out.png"], {"image_size": "512"}),
+    ],
+)
+def test_two_numbers_behind_an_option(words: list[str], options: dict[str, str]) -> None:
+    assert split_options(words)[0] == options
+
+
 def test_what_a_filter_leaves_out_is_no_sample(checkout: Build) -> None:
     config = "dataset:\n  filter_conf:\n    max_num_frames: 400\n  num_frames: 150\n"
     code = f"import torch, yaml\nconfig = yaml.safe_load(open('train.yaml'))\nclass Net(torch.nn.Module):\n    pass\n{LOOP}"
@@ -143,3 +158,13 @@ def test_what_a_loss_s_folder_loads_judges(checkout: Build, folder: str, confide
     code = f"import torch\nfrom {module} import taken\nmodel = taken().cuda()\nmodel(1).loss.backward()\n"
     findings = analyze(checkout({"train.py": code, f"{folder}networks.py": part})).findings
     assert [f.confidence for f in findings if f.field == "model.id"][:1] == [confidence]
+
+
+def test_of_thousands_of_places_not_all_are_looked_at(checkout: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = "import torch\n" + "".join(f"def load_{n}(batch_size={n % 64 + 1}):\n    x.half()\n" for n in range(2_000))
+    looked: list[int] = []
+    for module in (settings, run_calls):
+        monkeypatch.setattr(module, "is_unused_at", lambda source, line, closure: looked.append(line) or True)
+    found = analyze(checkout({"train.py": f"import torch, parts\n{LOOP}", "parts.py": parts})).findings
+    assert [f.value for f in found if f.field == "workload"] == ["training"]
+    assert 0 < len(looked) <= 4 * settings.MOST_PLACES
