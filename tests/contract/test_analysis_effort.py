@@ -11,6 +11,7 @@ import pytest
 from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.analysis.files.checkout import read_checkout
 from gpu_lol_action.analysis.python import code
+from gpu_lol_action.analysis.python.scan import BlockReader, Import, Quoted, scan_imports
 
 ROOT = Path(__file__).parents[2]
 TRAINING = (
@@ -51,11 +52,11 @@ def test_of_a_library_only_what_is_started_is_followed(tmp_path: Path, monkeypat
             f"from __future__ import annotations\nimport os\nimport torch\nfrom transformers import PreTrainedModel\n\n\ndef ran_{number}(x):\n    return torch.relu(x)\n"
         )
     scanned: list[str] = []
-    original = code.scan_imports
+    original = scan_imports
 
-    def counted(text: str, *rest: object) -> object:
+    def counted(text: str, quoted: Quoted, read_block: BlockReader) -> tuple[Import, ...] | None:
         scanned.append(text)
-        return original(text, *rest)  # type: ignore[arg-type]
+        return original(text, quoted, read_block)
 
     monkeypatch.setattr(code, "scan_imports", counted)
     found = analyze(read_checkout(tmp_path))

@@ -130,7 +130,7 @@ def _statement(lines: Numbered, first: int, form: Form) -> Iterator[tuple[int, s
 def _begins_with_option(lines: Numbered, place: int) -> bool:
     """Whether a line, or the one behind its remark, begins with an option: of a command whose backslash was forgotten, or a part of it."""
     behind = [text.lstrip() for _, text in lines[place : place + 2]]
-    return behind[:1] != [] and (behind[0].startswith("--") or (behind[0].startswith("#") and behind[-1].startswith("--")))  # fmt: skip
+    return behind[0].startswith("--") or (behind[0].startswith("#") and behind[-1].startswith("--"))
 
 
 def _block(lines: Numbered, first: int) -> Iterator[tuple[int, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpu_lol_action.analysis.documents.documented_phrases import find_card
+from gpu_lol_action.analysis.documents.card_names import find_card
 from gpu_lol_action.domain.patterns import regex
 
 _MAKER = regex(r"^(?:(?:nvidia|tesla|geforce)[_-]){1,2}", re.IGNORECASE)

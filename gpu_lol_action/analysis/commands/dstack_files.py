@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpu_lol_action.analysis.documents.documented_phrases import find_card
+from gpu_lol_action.analysis.documents.card_names import find_card
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex

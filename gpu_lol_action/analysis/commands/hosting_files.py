@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from gpu_lol_action.analysis.documents.documented_phrases import find_card
+from gpu_lol_action.analysis.documents.card_names import find_card
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configuration import read_settings
 from gpu_lol_action.analysis.files.effort import remembered

@@ -62,7 +62,6 @@ _IS_A_RATE = regex(
     r"\s?G\w{0,9}\s(?:of\s)?(?:(?:GPU|video|graphics)\s)?(?:memory|VRAM|RAM)?\s?(?:/|per|for\s(?:each|every))\s?(?:(?:additional|extra|further)\s)?(?:\d{1,4}\s?[kKMB]?\s|one\s|a\s)?(?:million|billion|thousand|1B|1M)\b",
     re.IGNORECASE,
 )
-# "on NVIDIA A100 40GB GPU": which card, not what is taken of it.
 _GPU_BEHIND = regex(r"\s?G(?:i?B)?\s(?:GPUs?|cards?)\b(?!\s(?:mem|RAM|VRAM))", re.IGNORECASE)
 _LESS_THAN = regex(rf"(?<!\w){_LESS}\s(?:than\s)?(?:an?\s)?[~(]?$", re.IGNORECASE)
 _IS_TOO_SMALL = regex(
@@ -169,7 +168,7 @@ def _phrase(
 ) -> MemoryPhrase | None:
     """Return what one wording tells of an amount; None where nobody asks for it, or it is of something else."""
     size = float(match[1])
-    if _is_too_small(line, match) or _is_of_the_machine(line, match, is_plain=pattern in PLAIN):
+    if _is_not_taken(line, match) or _is_of_the_machine(line, match, is_plain=pattern in PLAIN):
         return None
     # More than a card holds is all cards' together, or, where no card is spoken of, the machine's.
     if size > ONE_CARD and (_OF_ALL_CARDS.search(line) or not _ON_CARDS.search(line)):
@@ -184,10 +183,7 @@ def _phrase(
     if not (is_told or _ASKS.search(around) or _SUFFICES.match(line, match.end())) or not 1 <= size <= MOST_GB:
         return None
     is_demanded = (is_listed or is_asked or bool(_DEMANDS.search(around))) and pattern is not COMPARED
-    is_of_a_card = _GPU_BEHIND.match(line, match.end(1)) is not None and NAMED_BEFORE.search(
-        line[: match.start(1)][-60:]
-    )
-    if not is_demanded and (is_of_a_card or _is_of_a_name(line[: match.start(1)])):
+    if not is_demanded and _is_of_a_card(line, match):
         return None
     return MemoryPhrase(size, is_demanded, _is_offloaded(line, match.start(1), match.end(1)), match.start(1))
 
@@ -198,14 +194,14 @@ def _by_nearest_noun(line: str, *, is_listed: bool) -> Iterator[MemoryPhrase]:
         size = float(match[1])
         around = line[max(0, match.start() - BEFORE) : match.end() + 10]
         is_asked = is_listed or _DEMANDS.search(around) or _ASKED_BEHIND.match(line, match.end())
-        if not is_asked or not LEAST_CARD <= size <= ONE_CARD or _is_too_small(line, match):
+        if not is_asked or not LEAST_CARD <= size <= ONE_CARD or _is_not_taken(line, match):
             continue
         if _is_of_the_machine(line, match, is_plain=True) or NAMED_BEFORE.search(line[: match.start()].rstrip(", (")):
             continue
         yield MemoryPhrase(size, True, _is_offloaded(line, match.start(1), match.end(1)), match.start(1))
 
 
-def _is_too_small(line: str, amount: re.Match[str]) -> bool:
+def _is_not_taken(line: str, amount: re.Match[str]) -> bool:
     """Whether an amount is none that is taken: one that does not do, that is saved, or is taken of each of many."""
     before = line[: amount.start(1)][-BEFORE:]
     if _NOT_NEEDED.search(before) is not None or _IS_SAVED.search(before) is not None:
@@ -254,9 +250,11 @@ def in_use(line: str) -> float | None:
     return used if used >= IDLE_GIB else None
 
 
-def _is_of_a_name(before: str) -> bool:
-    """Whether an amount is a part of a card's name ("measured on a V100-SXM2-32GB GPU"): it says which card, and not what was taken of it."""
-    return before.endswith("-") and NAMED_BEFORE.search(before[-60:]) is not None
+def _is_of_a_card(line: str, amount: re.Match[str]) -> bool:
+    """Whether an amount is what a card that is named before it is sold with ("a V100-SXM2-32GB", "an A100 40GB GPU"), not what was taken of it."""
+    before = line[: amount.start(1)]
+    is_behind = before.endswith("-") or _GPU_BEHIND.match(line, amount.end(1)) is not None
+    return is_behind and NAMED_BEFORE.search(before[-60:]) is not None
 
 
 def _is_offloaded(line: str, begin: int, end: int) -> bool:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import field
 
+from gpu_lol_action.analysis.documents.card_names import export_name, find_card
 from gpu_lol_action.analysis.documents.typed_words import without_typed
 from gpu_lol_action.analysis.formats.cloud_instances import instance_in
 from gpu_lol_action.analysis.formats.required_architectures import required_card
-from gpu_lol_action.domain.gpus import find_accelerator
-from gpu_lol_action.domain.named_cards import find_named_card, named_card_gib
+from gpu_lol_action.domain.named_cards import named_card_gib
 from gpu_lol_action.domain.patterns import may_match, regex
 from gpu_lol_action.domain.records import record
 
@@ -216,7 +216,7 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
         if card is not None and count is not None:
             counted = True
             each = None if number.lower() == "a" else count
-            yield CardPhrase(card, each, bool(size), is_run, is_demanded, is_had, _export(name))
+            yield CardPhrase(card, each, bool(size), is_run, is_demanded, is_had, export_name(name))
     if counted:
         return
     bare = _BARE.search(line)
@@ -229,15 +229,10 @@ def card_phrases(line: str, heading: str = "") -> Iterator[CardPhrase]:
         card = None
     if card is not None:
         count = CARDS_OF_A_DGX if _DGX.search(line) is not None else None
-        named = _export(bare[2]) if bare is not None and smallest is None else ""
+        named = export_name(bare[2]) if bare is not None and smallest is None else ""
         yield CardPhrase(card, count, bool(size), is_run, is_demanded, is_had, named)
     elif (instance := instance_in(line)) is not None:
         yield CardPhrase(instance[1], instance[2], True, is_run, is_demanded, is_had)
-
-
-def _export(name: str) -> str:
-    """Return the name of a card made for export, which is rented as the one that it was made from; else nothing."""
-    return name.upper() if name.upper() in {"A800", "H800"} else ""
 
 
 def _measures(line: str) -> bool:
@@ -295,20 +290,3 @@ def count_of(word: str | None) -> int | None:
         return min((number for end in ends.groups() if (number := count_of(end))), default=None)
     number = _WORDS.get(" ".join(word.lower().split())) or (int(word) if word.isdigit() else 0)
     return number if 1 <= number <= 64 else None
-
-
-def find_card(name: str, size: str | None) -> str | None:
-    """Return the table's name of a card; A100 without a size stays the one with 40 GB, an A800 was made with 80 GB for servers."""
-    bare = regex(r"[\s-]+").sub(" ", name.strip().upper())
-    size = size or ("80" if bare == "A800" else None)
-    bare = regex(r"^([AH])800$").sub(r"\g<1>100", bare)
-    found = find_accelerator(f"{bare}-{size}GB") if size else None
-    found = found or find_accelerator(bare) or find_accelerator(f"RTX{bare}") or find_accelerator(bare.replace(" ", ""))
-    return found.name if found else find_named_card(bare) or find_named_card(f"RTX{bare}")
-
-
-def named_as(value: str) -> re.Pattern[str]:
-    """Return how a stated number or card stands in a text: ``A100-80GB`` as ``A100``, ``RTX2080Ti`` as ``2080``."""
-    card = regex(r"(?:RTX|GTX-?|TITAN-?)?([A-Z]{0,2})(\d{0,4}(?:\.\d{1,6})?)").match(value)
-    letters, digits = (card[1], card[2]) if card is not None else ("", "")
-    return re.compile(rf"(?<![\w.]){letters}[\s-]?{re.escape(digits)}(?![\d])" if digits else "TITAN", re.IGNORECASE)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from gpu_lol_action.analysis.documents.documented_phrases import CardPhrase, find_card
+from gpu_lol_action.analysis.documents.card_names import find_card
+from gpu_lol_action.analysis.documents.documented_phrases import CardPhrase
 from gpu_lol_action.domain.named_cards import named_card_gb
 
 

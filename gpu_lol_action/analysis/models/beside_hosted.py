@@ -164,15 +164,20 @@ _OF_DATA = regex(
     r"initial_seed|Generator|random\b[\w.]*|use_deterministic_algorithms)"
 )
 _USES = regex(r"\btorch\.[A-Za-z_][\w.]{0,80}")
-_LOADS_MORE = GPU_MODULES - {"torch", "torchtext"}
+_LOADS_DATA = frozenset({"torch", "torchtext"})
 
 
 def only_loads_data(checkout: Checkout) -> bool:
     """Whether programs ask hosted models, and PyTorch is there for seeds and for the order of the data alone."""
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
-    if not any(map(is_client, programs)) or any(_counts_on(source) & _LOADS_MORE for source in programs):
+    if not any(map(is_client, programs)):
         return False
-    if not any("torch" in _counts_on(source) for source in programs):
+    modules: frozenset[str] = frozenset()
+    for source in programs:
+        modules |= _counts_on(source) & GPU_MODULES
+        if not modules <= _LOADS_DATA:  # of a library most often the first: the others' imports need not be read
+            return False
+    if "torch" not in modules:
         return False
     using = [source for source in programs if source.mentions("torch")]
     used = [use[0] for source in using for use in _USES.finditer(source.text)]

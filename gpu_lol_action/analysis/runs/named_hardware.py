@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpu_lol_action.analysis.documents.documented_phrases import find_card
+from gpu_lol_action.analysis.documents.card_names import find_card
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.card_sizes import SIZES_GB

@@ -23,10 +23,10 @@ from gpu_lol_action.analysis.programs.code_settings import (
 )
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
 from gpu_lol_action.analysis.programs.main_guards import started_alone
-from gpu_lol_action.analysis.programs.unused_definitions import is_unused_at
 from gpu_lol_action.analysis.runs.chosen_modules import without_others
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.open_choices import without_open_choices
+from gpu_lol_action.analysis.runs.other_places import OtherPlaces
 from gpu_lol_action.analysis.runs.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.runs.run_words import words_of
 from gpu_lol_action.analysis.runs.written_configs import written_settings
@@ -40,11 +40,6 @@ _PLACE = regex(r"\$\{(?:oc\.env:\w+\s*,\s*([^{}]*)|\.*([\w.]+))\}")
 _PAIRS = regex(r"\w{1,60}=[^,=]{1,200}(?:,\w{1,60}=[^,=]{1,200}){0,20}")
 _OF_TRAINING = regex(r"(?:.{0,60}\.)?(?:train(?:ing|er)?|solver)\.")
 _AMOUNTS = regex(r"world_size|batch|gpus|nodes|devices")
-# Modules that a training calls now and then to see how far it has come.
-_JUDGES = regex(
-    r"(?:test|eval(?:uat(?:e|ion|or))?|validat(?:e|ion)|val|inference|infer|predict|demo|visuali[sz]e)\w{0,4}\.py"
-)
-MOST_PLACES = 100
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
@@ -151,35 +146,7 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         (Confidence.MEDIUM, tuple(setting for setting in near if not _is_overridden(setting, passed))),
         (Confidence.LOW, tuple(setting for setting in (*kept, *near) if _is_overridden(setting, passed))),
     )
-    return Scope((*tiers, (Confidence.LOW, rest)), _Others(checkout, run, closure) if closure else _used)
-
-
-@record(slots=True)
-class _Others:
-    """Tells settings of imported modules that are not the run's: nothing of the program names what they stand in, or it judges a training.
-
-    Each place is looked at once, and so many at the most: a tree may say the same key in thousands.
-    """
-
-    checkout: Checkout
-    run: Run
-    closure: tuple[Source, ...]
-    known: dict[Evidence, bool] = field(default_factory=dict)
-
-    def __call__(self, setting: Setting) -> bool:
-        where = setting.evidence
-        if where not in self.known:
-            if len(self.known) >= MOST_PLACES:
-                return False
-            self.known[where] = self._is_anothers(where)
-        return self.known[where]
-
-    def _is_anothers(self, where: Evidence) -> bool:
-        source = self.checkout.by_path.get(where.path)
-        if source is None or source is self.closure[0]:
-            return False
-        is_judging = self.run.behavior is Behavior.TRAINS and _JUDGES.fullmatch(source.name) is not None
-        return is_judging or is_unused_at(source, where.line, self.closure)
+    return Scope((*tiers, (Confidence.LOW, rest)), OtherPlaces(checkout, run, closure).hold if closure else _used)
 
 
 def _not_of_training(configs: tuple[Setting, ...], run: Run) -> tuple[Setting, ...]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from gpu_lol_action.analysis.documents.card_names import named_as
 from gpu_lol_action.analysis.documents.component_tables import said_of_cards, told_in_cells
 from gpu_lol_action.analysis.documents.document_layout import code_blocks, headings_of, labels_of
 from gpu_lol_action.analysis.documents.documented_amounts import (
@@ -13,11 +14,7 @@ from gpu_lol_action.analysis.documents.documented_amounts import (
     in_use,
 )
 from gpu_lol_action.analysis.documents.documented_cells import field_of, tabled
-from gpu_lol_action.analysis.documents.documented_phrases import (
-    gpu_number,
-    named_as,
-    purpose,
-)
+from gpu_lol_action.analysis.documents.documented_phrases import gpu_number, purpose
 from gpu_lol_action.analysis.documents.project_descriptions import project_descriptions
 from gpu_lol_action.analysis.documents.silent_documents import silence
 from gpu_lol_action.analysis.documents.wrapped_lines import paragraphs

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.documents.card_names import find_card
 from gpu_lol_action.analysis.documents.documented_amounts import memory_phrases
-from gpu_lol_action.analysis.documents.documented_phrases import card_phrases, find_card, gpu_number, is_quantized
+from gpu_lol_action.analysis.documents.documented_phrases import card_phrases, gpu_number, is_quantized
 from gpu_lol_action.analysis.documents.documented_tables import table_figures
 from gpu_lol_action.analysis.runs.documented_places import AT_COMMAND
 from gpu_lol_action.analysis.stated.reconcile import Statement, reconcile

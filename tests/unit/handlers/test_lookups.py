@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -67,7 +67,15 @@ def llm(web: Web) -> ChatEndpoint:
     return ChatEndpoint(LlmSettings(f"{web.address}/v1", "some-model", "", timedelta(seconds=5)), now)
 
 
-def pages(answers: dict[str, Said]) -> object:
+def sauce() -> dict[str, Said]:
+    """The answers of a hub that has the model which no table has."""
+    return {
+        "/api/models/acme/secret-sauce": said_json(INFO),
+        "/acme/secret-sauce/resolve/main/config.json": said_json(CONFIG),
+    }
+
+
+def pages(answers: dict[str, Said]) -> Callable[[Seen], Said]:
     def script(seen: Seen) -> Said:
         return answers.get(seen.path.partition("?")[0], Said(status=401, headers={"X-Error-Code": "RepoNotFound"}))
 
@@ -88,10 +96,7 @@ def read(folder: Path, model: str, lookups: Lookups, **files: str) -> Analysis:
 
 
 def test_a_model_that_the_table_lacks_has_the_size_that_the_hub_says(tmp_path: Path, hub_web: Web) -> None:
-    hub_web.script = pages({
-        "/api/models/acme/secret-sauce": said_json(INFO),
-        "/acme/secret-sauce/resolve/main/config.json": said_json(CONFIG),
-    })  # fmt: skip  # type: ignore[assignment]  # a plain function
+    hub_web.script = pages(sauce())
     without = read(tmp_path, "acme/secret-sauce", Lookups())
     assert without.breakdown is None
     assert "`acme/secret-sauce` is not known" in " ".join(without.not_understood)
@@ -103,10 +108,7 @@ def test_a_model_that_the_table_lacks_has_the_size_that_the_hub_says(tmp_path: P
 
 @pytest.mark.parametrize("load", ['AutoModel.from_pretrained("acme/secret-sauce")', 'LLM(model="acme/secret-sauce")'])
 def test_a_model_that_only_a_call_names_is_looked_up_too(tmp_path: Path, hub_web: Web, load: str) -> None:
-    hub_web.script = pages({
-        "/api/models/acme/secret-sauce": said_json(INFO),
-        "/acme/secret-sauce/resolve/main/config.json": said_json(CONFIG),
-    })  # fmt: skip  # type: ignore[assignment]  # a plain function
+    hub_web.script = pages(sauce())
     (tmp_path / "run.py").write_text(
         f"import torch\nfrom transformers import AutoModel\nfrom vllm import LLM\n\nif __name__ == '__main__':\n    {load}\n"
     )
@@ -173,7 +175,7 @@ def test_an_adapter_is_as_large_as_its_base(tmp_path: Path, hub_web: Web) -> Non
         "/acme/tuned/resolve/main/adapter_config.json": said_json({"base_model_name_or_path": "acme/secret-sauce"}),
         "/api/models/acme/secret-sauce": said_json(INFO),
         "/acme/secret-sauce/resolve/main/config.json": said_json(CONFIG),
-    })  # fmt: skip  # type: ignore[assignment]  # a plain function
+    })  # fmt: skip
     found = read(tmp_path, "acme/tuned", Lookups(hub(hub_web)))
     assert found.breakdown is not None
     assert "9 B parameters" in " ".join(term.basis for term in found.breakdown.terms)
@@ -209,7 +211,7 @@ def test_quantized_weights_weigh_what_they_do(tmp_path: Path, hub_web: Web) -> N
         hub_web.script = pages({
             "/api/models/acme/llama-fresh-9b-int": said_json(INFO),
             "/acme/llama-fresh-9b-int/resolve/main/config.json": said_json(each),
-        })  # fmt: skip  # type: ignore[assignment]  # a plain function
+        })  # fmt: skip
         (tmp_path / "serve.py").write_text(serve)
         (tmp_path / "requirements.txt").write_text("vllm\n")
         found = consult(read_checkout(tmp_path), Lookups(hub(hub_web)))
@@ -302,7 +304,7 @@ def asking(bench: Bench, tmp_path: Path, hub_web: Web, llm_web: Web) -> Bench:
     hub_web.script = pages({
         "/api/models/acme/secret-sauce-3b": said_json(INFO),
         "/acme/secret-sauce-3b/resolve/main/config.json": said_json(CONFIG),
-    })  # fmt: skip  # type: ignore[assignment]  # a plain function
+    })  # fmt: skip
     llm_web.script = lambda _seen: completion({"vram_required_gb": 78, "gpu_count": 8, "reason": "a claim"})
     lookups = Lookups(hub(hub_web, TOKEN), llm(llm_web))
     bench.context = replace(bench.context, lookups=lookups)
@@ -342,10 +344,7 @@ def test_a_language_model_is_not_asked_about_forks_unless_the_policy_says_so(ask
 
 
 def test_the_runs_beside_the_first_have_the_hubs_size_too(tmp_path: Path, hub_web: Web) -> None:
-    hub_web.script = pages({
-        "/api/models/acme/secret-sauce": said_json(INFO),
-        "/acme/secret-sauce/resolve/main/config.json": said_json(CONFIG),
-    })  # fmt: skip  # type: ignore[assignment]  # a plain function
+    hub_web.script = pages(sauce())
     (tmp_path / "train.py").write_text(TRAIN.replace("MODEL", "meta-llama/Llama-3.2-1B"))
     (tmp_path / "serve.py").write_text(
         'from vllm import LLM\nif __name__ == "__main__":\n    LLM(model="acme/secret-sauce").generate("x")\n'
@@ -364,10 +363,7 @@ def test_the_runs_beside_the_first_have_the_hubs_size_too(tmp_path: Path, hub_we
 def test_of_a_run_that_is_asked_for_the_hub_is_asked_and_no_language_model(
     tmp_path: Path, hub_web: Web, llm_web: Web
 ) -> None:
-    hub_web.script = pages({
-        "/api/models/acme/secret-sauce": said_json(INFO),
-        "/acme/secret-sauce/resolve/main/config.json": said_json(CONFIG),
-    })  # fmt: skip  # type: ignore[assignment]  # a plain function
+    hub_web.script = pages(sauce())
     (tmp_path / "train.py").write_text(TRAIN.replace("MODEL", "meta-llama/Llama-3.2-1B"))
     (tmp_path / "serve.py").write_text(
         'from vllm import LLM\nif __name__ == "__main__":\n    LLM(model="acme/secret-sauce").generate("x")\n'

@@ -10,7 +10,7 @@ from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.analysis.command_lines.option_words import split_options
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.programs.unused_definitions import is_unused_at
-from gpu_lol_action.analysis.runs import run_calls, settings
+from gpu_lol_action.analysis.runs import other_places, run_calls
 from gpu_lol_action.domain.finding import Confidence
 
 Build = Callable[[Mapping[str, str]], Checkout]
@@ -163,8 +163,8 @@ def test_what_a_loss_s_folder_loads_judges(checkout: Build, folder: str, confide
 def test_of_thousands_of_places_not_all_are_looked_at(checkout: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = "import torch\n" + "".join(f"def load_{n}(batch_size={n % 64 + 1}):\n    x.half()\n" for n in range(2_000))
     looked: list[int] = []
-    for module in (settings, run_calls):
+    for module in (other_places, run_calls):
         monkeypatch.setattr(module, "is_unused_at", lambda source, line, closure: looked.append(line) or True)
     found = analyze(checkout({"train.py": f"import torch, parts\n{LOOP}", "parts.py": parts})).findings
     assert [f.value for f in found if f.field == "workload"] == ["training"]
-    assert 0 < len(looked) <= 4 * settings.MOST_PLACES
+    assert 0 < len(looked) <= 4 * other_places.MOST_PLACES
