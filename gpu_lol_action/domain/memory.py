@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.records import record
+from gpu_lol_action.domain.sums import added
 
 
 @record(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def with_terms(breakdown: MemoryBreakdown, terms: Sequence[MemoryTerm]) -> Memor
     """Return the breakdown with further terms that are needed whole, besides all others; what is required is in whole GiB."""
     if not terms:
         return breakdown
-    more = sum(term.gib for term in terms)
+    more = added(term.gib for term in terms)
     return replace(
         breakdown,
         terms=(*breakdown.terms, *terms),

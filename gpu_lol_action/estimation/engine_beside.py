@@ -22,6 +22,7 @@ from dataclasses import replace
 
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm, with_terms
 from gpu_lol_action.domain.records import record
+from gpu_lol_action.domain.sums import added
 from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram_question import GB, GIB, VramQuestion
@@ -64,7 +65,7 @@ def beside_engine(breakdown: MemoryBreakdown, question: VramQuestion, engine: En
     share = min(engine.share, MOST_SHARE)
     rest = 1 - share
     least = engine_gib(question.model, engine, question.sequence_length) / share
-    resident = sum(term.gib for term in breakdown.terms if term.name in _RESIDENT)
+    resident = added(term.gib for term in breakdown.terms if term.name in _RESIDENT)
     least = max(least, (GRAPHS_GIB if engine.is_trainer_moved else resident) / rest)
 
     def whole(gib: float) -> float:
@@ -92,8 +93,8 @@ def with_companions(
 ) -> MemoryBreakdown:
     """Return the breakdown with a critic that is trained as the actor is, and frozen models by their names (a reward model)."""
     own = max(question.model.parameters_b, 1e-9)
-    states = sum(t.gib for t in breakdown.terms if t.name in {"weights", "optimizer", "adapters"})
-    weights = sum(t.gib for t in breakdown.terms if t.name == "weights")
+    states = added(t.gib for t in breakdown.terms if t.name in {"weights", "optimizer", "adapters"})
+    weights = added(t.gib for t in breakdown.terms if t.name == "weights")
     terms = []
     if critic is not None:
         basis = f"{critic.name}, {parameters(critic.parameters_b)}, trained like the actor"

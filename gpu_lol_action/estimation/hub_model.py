@@ -13,6 +13,7 @@ from typing import Any
 from gpu_lol_action.domain.lookup import HubFields
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
+from gpu_lol_action.domain.sums import added
 from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.model_facts import find_model, rounded_b
 from gpu_lol_action.estimation.parameter_count import Shape, count_parameters
@@ -150,7 +151,7 @@ def _stated(info: HubFields, bits: int | None, counted: float | None) -> float |
             return _possible(counted)
         # GPTQ and AWQ pack weights into 32-bit words, bitsandbytes into bytes; what is left as floats is what it is.
         packed = {"I32": 32 / bits, "U8": 8 / bits} if not counted else {}
-        stored = sum(count * packed.get(name, 1) for name, count in by_type.items())
+        stored = added(count * packed.get(name, 1) for name, count in by_type.items())
     gguf = _mapping(info, "gguf").get("total")
     if not stored and isinstance(gguf, int) and not isinstance(gguf, bool):
         stored = float(gguf)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gpu_lol_action.domain.records import record
+from gpu_lol_action.domain.sums import added
 from gpu_lol_action.estimation.media_facts import Pipeline
 from gpu_lol_action.estimation.vram_question import GB, VramQuestion
 from gpu_lol_action.estimation.vram_states import trained_bytes
@@ -56,7 +57,7 @@ def unfused_gb(question: VramQuestion, pipeline: Pipeline, pictures: Pictures) -
     tokens = [pictures.height * pictures.width / PIXELS_PER_LATENT / 4.0**level for level in range(len(_LAYERS))]
     each = [number * token * (token + TEXT_TOKENS) for number, token in zip(heads, tokens, strict=True)]
     largest = heads[0] * tokens[0] ** 2
-    saved = largest if question.is_checkpointing else sum(a * b for a, b in zip(_LAYERS, each, strict=True))
+    saved = largest if question.is_checkpointing else added(a * b for a, b in zip(_LAYERS, each, strict=True))
     width = 4 if question.is_float32 else 6
     return pictures.count * (saved * width * IN_FLIGHT + 2 * largest * 4) / GB
 
@@ -65,4 +66,4 @@ def _text_mb(question: VramQuestion, pipeline: Pipeline) -> float:
     """Return MB that training the text encoder adds to its frozen weights."""
     if question.are_latents_cached or question.is_text_encoder_elsewhere:
         return 0.0
-    return pipeline.text_m * (sum(trained_bytes(question)) - (4 if question.is_float32 else 2))
+    return pipeline.text_m * (added(trained_bytes(question)) - (4 if question.is_float32 else 2))

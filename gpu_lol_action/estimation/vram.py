@@ -13,6 +13,7 @@ import math
 from dataclasses import replace
 
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
+from gpu_lol_action.domain.sums import added
 from gpu_lol_action.estimation import media, media_pipelines
 from gpu_lol_action.estimation.vram_activations import language_terms
 from gpu_lol_action.estimation.vram_question import GB, GIB, Method, Sharding, VramQuestion
@@ -76,7 +77,7 @@ def breakdown_of(
 
     ``possible_gib`` is what some libraries keep besides and others do not: it counts in ``high`` alone.
     """
-    expected = low = high = sum(each.gib for each in terms)
+    expected = low = high = added(each.gib for each in terms)
     high += possible_gib
     for each in terms:
         below, above = _ROUGH_SPREAD if each.basis.startswith("rough") else _SPREADS.get(each.name, _ROUGH_SPREAD)
@@ -110,7 +111,7 @@ def _overhead_term(question: VramQuestion, terms: list[MemoryTerm]) -> MemoryTer
     """
     if not question.method.trains:
         return term("overhead", CONTEXT_GB, "CUDA context, kernels")
-    state = sum(each.gib for each in terms if each.name in _STATES) * GIB / GB
+    state = added(each.gib for each in terms if each.name in _STATES) * GIB / GB
     return term("overhead", CONTEXT_GB + state * FRAGMENTATION, "CUDA context, kernels, fragmentation")
 
 

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from gpu_lol_action.domain.sums import added
 from gpu_lol_action.estimation.vram import GB, GIB, estimate_vram
 from gpu_lol_action.intake.estimate_cells import CellProblem, question_from_cells
 
@@ -53,7 +54,7 @@ def estimate_row(cells: Mapping[str, str]) -> tuple[tuple[float, float, float] |
         return None, (found,)
     breakdown = estimate_vram(found.question)
     # The terms, not the breakdown's rounded sum: a small model's megabytes count.
-    expected = sum(term.gib for term in breakdown.terms)
+    expected = added(term.gib for term in breakdown.terms)
     low, high = min(breakdown.low_gib, expected), max(breakdown.high_gib, expected)
     return (expected * GIB / GB, low * GIB / GB, high * GIB / GB), found.problems
 

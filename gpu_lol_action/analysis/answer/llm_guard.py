@@ -18,6 +18,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.spec import EnvironmentSpec, Hardware
+from gpu_lol_action.domain.sums import added
 
 FLOOR_GB = 8
 """No card that is rented has less; a smaller answer is a mistake or a trick."""
@@ -169,7 +170,7 @@ def _least_weights_gib(analysis: Analysis) -> float:
 
 
 def _weights_of(breakdown: MemoryBreakdown | None) -> float:
-    return sum(term.gib for term in (breakdown.terms if breakdown else ()) if term.name == "weights")
+    return added(term.gib for term in (breakdown.terms if breakdown else ()) if term.name == "weights")
 
 
 def _largest_gb() -> float:

@@ -15,6 +15,7 @@ from gpu_lol_action.domain.card_sizes import asking_for, size_class_gb, sold_gb
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference
+from gpu_lol_action.domain.sums import added
 
 FIELD = "hardware.vram_required_gb"
 LEAST_CHANGE = 0.02
@@ -60,7 +61,7 @@ def _with_required(new: MemoryBreakdown, old: MemoryBreakdown, required: int) ->
         f"{old.computed_gib:.3g} GiB computed, {old.required_gib:g} agreed, which is carried over"
     )
     kept = tuple(each for each in new.notes if not each.startswith(f"{new.computed_gib:.3g} GiB computed"))
-    sums = (sum(term.gib for term in new.terms), float(required))
+    sums = (added(term.gib for term in new.terms), float(required))
     return replace(new, required_gib=float(required), low_gib=min(new.low_gib, *sums), high_gib=max(new.high_gib, *sums),
                    notes=(*kept, note))  # fmt: skip
 

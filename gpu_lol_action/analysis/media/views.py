@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.sums import added
 
 FIELD = "media.views"
 _SMALL = ("local_crops_number", "n_local_crops", "num_local_crops")
@@ -50,7 +51,7 @@ def views_findings(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
     if listed is not None and sizes is not None:
         counts, sides = _numbers(listed), _numbers(sizes)
         if counts and len(counts) == len(sides):
-            return [_finding(listed, sum(n * (s / sides[0]) ** 2 for n, s in zip(counts, sides, strict=True)))]
+            return [_finding(listed, added(n * (s / sides[0]) ** 2 for n, s in zip(counts, sides, strict=True)))]
     # Elsewhere the views are cameras around a scene, of which a step takes one.
     compares = any(source.mentions(word) for source in sources for word in _COMPARES)
     equal = look_up(scope, _EQUAL) if compares else None

@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.models.models_beside import with_models_beside
 from gpu_lol_action.analysis.training.placement import LARGE_CARD_GIB, MOST_CARDS
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.domain.sums import added
 from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram, sharded
 
@@ -56,5 +57,5 @@ def with_room(breakdown: MemoryBreakdown, question: VramQuestion) -> MemoryBreak
         return breakdown  # such trainers come with settings for a card that exists
     following = find_model(NEXT.get(model.name, ""))
     grows = following.parameters_b / model.parameters_b - 1 if following is not None else 0.0
-    high = breakdown.high_gib + grows * sum(term.gib for term in breakdown.terms if term.name in _STATES)
+    high = breakdown.high_gib + grows * added(term.gib for term in breakdown.terms if term.name in _STATES)
     return replace(breakdown, high_gib=round(high, 2), required_gib=float(math.ceil(high - 0.05)))

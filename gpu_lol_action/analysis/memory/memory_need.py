@@ -44,6 +44,7 @@ from gpu_lol_action.analysis.training.untold_trainers import as_told
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.spec import WorkloadType
+from gpu_lol_action.domain.sums import added
 from gpu_lol_action.estimation.calibration import workload_of
 from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.media import is_counted
@@ -196,7 +197,7 @@ def _of_the_run(
 
 
 def _weights_gib(breakdown: MemoryBreakdown) -> float:
-    return sum(term.gib for term in breakdown.terms if term.name == "weights")
+    return added(term.gib for term in breakdown.terms if term.name == "weights")
 
 
 def _is_only_a_part(said: Sequence[Statement], breakdown: MemoryBreakdown) -> bool:

@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.networks.machine import MAX_LIST
 from gpu_lol_action.analysis.networks.plain import copied, items
 from gpu_lol_action.analysis.networks.records import record_kind, replaced, split_number
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Instance, Named, Partial, Tensor, Value
+from gpu_lol_action.domain.sums import added
 
 _Numbers = (int, float)
 
@@ -70,7 +71,7 @@ def _sum(asked: Asked) -> Value:
     if isinstance(start, list):
         return [item for value in values for item in (value if isinstance(value, list) else [value])][:MAX_LIST]
     if values and all(isinstance(value, _Numbers) for value in values):
-        return sum(values) + (start if isinstance(start, _Numbers) else 0)
+        return added((*values, start if isinstance(start, _Numbers) else 0))
     return next((value for value in values if isinstance(value, Tensor)), UNKNOWN)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.networks.arguments import number_at
 from gpu_lol_action.analysis.networks.values import RESULT, UNKNOWN, Tensor, Value
+from gpu_lol_action.domain.sums import added
 
 MOST_ROWS = 64
 
@@ -32,7 +33,7 @@ def dropped(tensor: Tensor) -> float:
 def joined(tensors: Sequence[Tensor], places: Sequence[Value], named: Mapping[str, Value]) -> Tensor:
     """Return tensors joined along a side."""
     known = [tensor for tensor in tensors if tensor.numel is not None]
-    numel = sum(tensor.numel or 0.0 for tensor in known)
+    numel = added(tensor.numel or 0.0 for tensor in known)
     axis = named.get("dim", named.get("axis", places[1] if len(places) > 1 else 0))
     shapes = [tensor.shape for tensor in known]
     first = shapes[0]
@@ -43,7 +44,7 @@ def joined(tensors: Sequence[Tensor], places: Sequence[Value], named: Mapping[st
         and -len(first) <= axis < len(first)
     ):
         sides = list(first)
-        sides[axis] = sum(shape[axis] for shape in shapes if shape)
+        sides[axis] = added(shape[axis] for shape in shapes if shape)
         return Tensor(numel, tuple(sides)) if abs(numel_of(sides) - numel) <= 0.01 * numel else Tensor(numel)
     return Tensor(numel)
 
@@ -76,7 +77,7 @@ def parts_of(name: str, first: Tensor, places: Sequence[Value], named: Mapping[s
         shares = [1.0] * int(min(number, 64))
     else:
         return UNKNOWN
-    whole = sum(shares) or 1.0
+    whole = added(shares) or 1.0
     found = []
     for share in shares:
         shape = None

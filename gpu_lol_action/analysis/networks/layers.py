@@ -28,6 +28,7 @@ from gpu_lol_action.analysis.networks.weights import (
     weights_of,
 )
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.sums import added
 
 _CURVED = frozenset(
     {"GELU", "SiLU", "Swish", "Mish", "Sigmoid", "Tanh", "ELU", "SELU", "Hardswish", "Softplus", "PReLU", "QuickGELU", "CELU", "LogSigmoid",
@@ -118,7 +119,7 @@ def _formed(machine: Machine, layer: Layer, tensor: Tensor, given: Value) -> Val
         axis = layer.named.get("dim", layer.places[0] if layer.places else -1)
         return kept.keep(gated(tensor, axis if isinstance(axis, int) else -1))
     if kind == "Concatenate" and isinstance(given, list):
-        return kept.keep(Tensor(sum(item.numel or 0.0 for item in given if isinstance(item, Tensor)),
+        return kept.keep(Tensor(added(item.numel or 0.0 for item in given if isinstance(item, Tensor)),
                                 _joined_last([item.shape for item in given if isinstance(item, Tensor)])))  # fmt: skip
     if POOL.match(kind):
         return _pooled(machine, layer, tensor)
@@ -208,7 +209,7 @@ def _joined_last(shapes: Sequence[tuple[float, ...] | None]) -> tuple[float, ...
     first = shapes[0] if shapes else None
     if first is None or any(shape is None or len(shape) != len(first) for shape in shapes):
         return None
-    return (*first[:-1], sum(shape[-1] for shape in shapes if shape))
+    return (*first[:-1], added(shape[-1] for shape in shapes if shape))
 
 
 def _apply_counted(machine: Machine, layer: Counted) -> Tensor:

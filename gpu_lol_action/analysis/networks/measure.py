@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.networks.values import A_ROW, UNKNOWN, Counted, Fun
 from gpu_lol_action.analysis.networks.weights import DENSE
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.records import record
+from gpu_lol_action.domain.sums import added
 
 MOST_ROOTS, MOST_MEASURED = 64, 12
 """Networks of one run that are looked at, and how many of those that stand in no other are run once."""
@@ -101,20 +102,20 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
     kept = machine.kept
     parts = {id(part): part for part in (*parts_of_network(root.network), *kept.used.values())}
     layers = [part for part in parts.values() if isinstance(part, Layer)]
-    weights = sum(_own_weights(part) for part in layers)
+    weights = added(_own_weights(part) for part in layers)
     layered = weights
-    weights += sum(part.numel or 0.0 for part in parts.values() if isinstance(part, Tensor) and part.is_parameter)
+    weights += added(part.numel or 0.0 for part in parts.values() if isinstance(part, Tensor) and part.is_parameter)
     counted = {p.network.name: p.network.parameters_m for p in parts.values() if isinstance(p, Counted)}
-    weights += 1e6 * sum(counted.values())
-    layered += 1e6 * sum(counted.values())
+    weights += 1e6 * added(counted.values())
+    layered += 1e6 * added(counted.values())
     if not math.isfinite(weights):
         weights = 0.0  # somebody's `float("inf")` went into a layer: nothing of it can be said
     unknown = (
         sum(part.parameters is None for part in layers) + kept.unknown + root.strangers // 2
     )  # half of them hold little
     sized = sum(bool(part.parameters) for part in layers)
-    reached = sum(part.parameters or 0.0 for part in kept.used.values() if isinstance(part, Layer))
-    reached += 1e6 * sum(
+    reached = added(part.parameters or 0.0 for part in kept.used.values() if isinstance(part, Layer))
+    reached += 1e6 * added(
         part.network.parameters_m for key, part in kept.used.items() if isinstance(part, Counted) and key < 0
     )
     if kept.is_sequence:
@@ -156,7 +157,7 @@ def _lost_positions(kept: Kept) -> float:
     Each position goes through each product of a transformer: what all of them put out, and what the steps between them keep.
     """
     dense = [part for part in kept.used.values() if isinstance(part, Layer) and part.kind in DENSE]
-    each = sum(number(part, 1, "out_features") or 0.0 for part in dense)
+    each = added(number(part, 1, "out_features") or 0.0 for part in dense)
     is_lost = len(dense) >= DEEP and kept.saved < LOST * each * LENGTH
     return 2 * each * LENGTH if is_lost else 0.0
 

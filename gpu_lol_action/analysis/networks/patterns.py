@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.networks.forms import numel_of
 from gpu_lol_action.analysis.networks.shapes import Shape
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Tensor, Value
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.sums import added
 
 REST = "..."
 MAX_SIDES = 12
@@ -30,10 +31,10 @@ def packed(tensors: Sequence[Tensor], pattern: Value) -> Value:
     before, after = _ends(pattern)
     shapes = [tensor.shape for tensor in tensors if tensor.shape is not None and len(tensor.shape) >= before + after]
     if len(shapes) < len(tensors) or not shapes:
-        return [Tensor(sum(tensor.numel or 0.0 for tensor in tensors)), UNKNOWN]
+        return [Tensor(added(tensor.numel or 0.0 for tensor in tensors)), UNKNOWN]
     stars = [shape[before : len(shape) - after] for shape in shapes]
     ends = shapes[0][:before], shapes[0][len(shapes[0]) - after :]
-    whole = (*ends[0], sum(math.prod(star) for star in stars), *ends[1])
+    whole = (*ends[0], added(math.prod(star) for star in stars), *ends[1])
     return [Tensor(numel_of(whole), whole), [[int(side) for side in star] for star in stars]]
 
 

@@ -10,8 +10,9 @@ from typing import Any
 from gpu_lol_action.analysis.networks.forms import rows_of
 from gpu_lol_action.analysis.networks.machine import MAX_LIST, Machine
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Counted, Instance, Layer, Tensor, Value
+from gpu_lol_action.domain.sums import added
 
-_OF_ARRAYS: Mapping[str, Callable[[list[float]], float]] = {"prod": math.prod, "sum": sum, "max": max, "min": min}
+_OF_ARRAYS: Mapping[str, Callable[[list[float]], float]] = {"prod": math.prod, "sum": added, "max": max, "min": min}
 """Methods of arrays, which stand here as lists of their numbers."""
 
 

@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.stated.reconcile import Agreement, Statement
 from gpu_lol_action.domain.card_sizes import ORDINARY_GIB
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.domain.sums import added
 from gpu_lol_action.estimation.vram import VramQuestion
 
 COMMON_GIB = 79
@@ -67,7 +68,7 @@ def _keeps_too_much(breakdown: MemoryBreakdown, question: VramQuestion) -> bool:
     """Whether all but what a denoiser keeps of its few samples, the least sure of all terms, fits on the common card, and that alone does not."""
     if not question.model.kind.startswith("diffusion") or question.batch_size > FEW_SAMPLES:
         return False
-    kept = sum(term.gib for term in breakdown.terms if term.name == "activations")
+    kept = added(term.gib for term in breakdown.terms if term.name == "activations")
     return breakdown.expected_gib - kept < COMMON_GIB < breakdown.expected_gib
 
 
