@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.files.tree import (
     open_tree,
     shown,
 )
+from gpu_lol_action.analysis.files.troubles import troubles_of
 from gpu_lol_action.analysis.formats.notebooks import read_notebook
 from gpu_lol_action.analysis.formats.paths import Form, Role, form_of, nearest_folder, role_of
 from gpu_lol_action.analysis.formats.texts import has_mark, is_text, text_of
@@ -163,11 +164,7 @@ class Checkout:
         for source in _shallow_first(self):
             if source.code is not None and len(source.content) <= left_bytes:
                 left_bytes -= source.code.check()
-        troubles = [
-            LeftOut(source.path, f"{source.code.trouble}, so not understood")
-            for source in self.sources
-            if source.code is not None and source.code.trouble
-        ]
+        troubles = list(troubles_of(self.sources))
         troubles += [LeftOut(path, reason) for path, reason in self.effort.failures.items()]
         return (*self.notes, *describe(troubles))
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.formats.texts import defined_names, may_define
-from gpu_lol_action.analysis.python.syntax import parse_cost, parse_program
+from gpu_lol_action.analysis.python.faulty import parse_mostly
+from gpu_lol_action.analysis.python.syntax import parse_cost
 from gpu_lol_action.domain.records import record
 
 MAX_CHARACTERS = 200_000
@@ -115,7 +116,7 @@ class Program:
 
     def _outlined(self) -> _Outline:
         if self._outline is None:
-            self._outline = _outline_of(self.source.text)
+            self._outline = _outline_of(self.source.text, self.source.effort.python.take)
         return self._outline
 
 
@@ -130,8 +131,8 @@ def program_of(source: Source) -> Program | None:
     return Program(source, parse_cost(text), stem)
 
 
-def _outline_of(text: str) -> _Outline:
-    tree = parse_program(text)
+def _outline_of(text: str, may_spend: Callable[[int], bool]) -> _Outline:
+    tree, _ = parse_mostly(text, may_spend)
     if isinstance(tree, str):
         return _Outline(is_broken=True)
     classes: dict[str, ast.ClassDef] = {}

@@ -16,7 +16,7 @@ from gpu_lol_action.analysis.package_lists.package_files import (
     placed,
 )
 from gpu_lol_action.analysis.package_lists.setup_words import extension_line, is_list_file, leaves_out, python_wanted
-from gpu_lol_action.analysis.python.syntax import parse_program
+from gpu_lol_action.analysis.python.faulty import parse_mostly
 from gpu_lol_action.analysis.python.values import dotted_name
 from gpu_lol_action.domain.records import record
 
@@ -64,7 +64,7 @@ class _Reader:
 @remembered
 def read_setup_py(source: Source) -> SetupProgram:
     """Read ``install_requires`` and ``extras_require``: lists, sums, tables, comprehensions over them, and files that it reads."""
-    tree = parse_program(source.text)
+    tree, _ = parse_mostly(source.text, source.effort.python.take)
     if isinstance(tree, str):
         return SetupProgram()
     reader = _Reader(lines=source.text.split("\n"))

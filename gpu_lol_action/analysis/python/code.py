@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,14 +11,15 @@ from typing import TypeVar
 from gpu_lol_action.analysis.formats.gpu_libraries import BROUGHT
 from gpu_lol_action.analysis.formats.texts import import_lines, may_give, text_of
 from gpu_lol_action.analysis.python.defaults import Call, Default, Given
+from gpu_lol_action.analysis.python.faulty import parse_mostly
 from gpu_lol_action.analysis.python.gives import scan_gives
 from gpu_lol_action.analysis.python.names import Names
+from gpu_lol_action.analysis.python.parse_budget import ParseBudget
 from gpu_lol_action.analysis.python.scan import Import, Quoted, scan_imports, scan_main, scan_names
-from gpu_lol_action.analysis.python.syntax import parse_cost, parse_program
+from gpu_lol_action.analysis.python.syntax import parse_cost
 from gpu_lol_action.analysis.python.tree import Facts, read_block, read_tree
 from gpu_lol_action.analysis.python.values import Value
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.domain.records import record
 
 __all__ = ["Call", "Default", "Import", "ParseBudget", "PythonCode", "read_python"]
 
@@ -26,23 +28,9 @@ Answer = TypeVar("Answer")
 _WORD = regex(r"\w+")
 
 
-@record(slots=True)
-class ParseBudget:
-    """How many bytes of a checkout's programs may still be parsed. Shared by them; counts down as they are asked."""
-
-    left_bytes: int
-    taken_bytes: int = 0
-
-    def take(self, size: int) -> bool:
-        """Take so many bytes and return True, or leave the rest to smaller programs."""
-        is_enough = size <= self.left_bytes
-        if is_enough:
-            self.left_bytes -= size
-            self.taken_bytes += size
-        return is_enough
-
-
 UNPARSED = "not parsed, for other programs came first"
+MAX_CHECKED_AGAIN = 400_000
+"""Bytes of ordinary code that a program may cost by which nothing is decided, when it is tried without its faults."""
 
 
 class PythonCode:
@@ -60,6 +48,7 @@ class PythonCode:
         "_defaults",
         "_edges",
         "_facts",
+        "_fault",
         "_first",
         "_has_main",
         "_import_lines",
@@ -77,6 +66,7 @@ class PythonCode:
         self._content, self._lines, self._budget = content, lines, budget
         self._facts: Facts | None = None
         self._checked: str | None = None
+        self._fault = 0
         self._is_checked = False
         self._imports: tuple[Import, ...] | None = None
         self._has_main: bool | None = None
@@ -143,22 +133,28 @@ class PythonCode:
 
     @property
     def is_broken(self) -> bool:
-        """Whether it is not valid Python 3, or nothing that can be parsed safely."""
-        return self._tree().trouble is not None
+        """Whether it is not valid Python 3 as a whole, or nothing that can be parsed safely."""
+        return self._tree().trouble is not None or self._tree().fault > 0
 
     @property
     def trouble(self) -> str | None:
         """Why the program was not understood, as far as it was asked; None where nothing is known to be wrong."""
         return self._facts.trouble if self._facts else self._checked
 
+    @property
+    def fault(self) -> int:
+        """The line of the first statement that is no valid Python where the rest was read; 0 where nothing is known to be wrong."""
+        return self._facts.fault if self._facts else self._fault
+
     def check(self) -> int:
         """Find out whether it is broken, if that is not known, and keep nothing else; return how many bytes were parsed."""
         if self._facts is not None or self._is_checked:
             return 0
         self._is_checked = True
-        tree = parse_program(self._text())
-        self._checked = tree if isinstance(tree, str) else None
-        return len(self._content)
+        spent = ParseBudget(MAX_CHECKED_AGAIN)
+        tree, fault = parse_mostly(self._text(), spent.take)
+        self._checked, self._fault = tree if isinstance(tree, str) else None, self.line_of_file(fault)
+        return len(self._content) + spent.taken_bytes
 
     def imported(self) -> frozenset[str]:
         """Return the top-level names of all modules imported, and of those that stand behind a part of another library."""
@@ -247,6 +243,14 @@ class PythonCode:
             self._places = places
         return self._places
 
+    def line_of(self, pattern: re.Pattern[str]) -> int:
+        """Return the line on which an expression is first met outside of strings and remarks; 0 where it is not."""
+        return self._scan(lambda text, quoted: self._line_in(text, quoted, pattern))
+
+    def _line_in(self, text: str, quoted: Quoted, pattern: re.Pattern[str]) -> int:
+        place = next((found.start() for found in pattern.finditer(text) if found.start() not in quoted), -1)
+        return self.line_of_file(text.count("\n", 0, place) + 1) if place >= 0 else 0
+
     def _text(self) -> str:
         # Decoded each time: kept as text, one emoji in a program would make each of its characters four bytes.
         return self._content if isinstance(self._content, str) else text_of(self._content)
@@ -281,7 +285,9 @@ class PythonCode:
         if self._facts is None:
             text = self._text()
             if self._budget is None or self._budget.take(parse_cost(text)):
-                self._facts = read_tree(text, self.line_of_file if self._lines else None)
+                # What is no file of its own (a passage of a document) is a program as a whole or none.
+                may_spend = (self._budget or ParseBudget(0)).take
+                self._facts = read_tree(text, self.line_of_file if self._lines else None, may_spend)
             else:
                 self._facts = Facts(trouble=UNPARSED)
         return self._facts

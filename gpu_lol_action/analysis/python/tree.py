@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.python.defaults import (
     table_of,
     target_name,
 )
+from gpu_lol_action.analysis.python.faulty import parse_mostly
 from gpu_lol_action.analysis.python.import_statements import relative_modules
 from gpu_lol_action.analysis.python.scan import ALWAYS, IN_FUNCTION, Import
 from gpu_lol_action.analysis.python.syntax import parse_program
@@ -33,7 +34,7 @@ Placed = TypeVar("Placed", Import, Call, Given)
 
 @record(frozen=True, slots=True)
 class Facts:
-    """What the tree of one program says; ``trouble`` says why there is none."""
+    """What the tree of one program says; ``trouble`` says why there is none, ``fault`` is the line of what was left out of it (0: nothing)."""
 
     imports: tuple[Import, ...] = ()
     calls: tuple[Call, ...] = ()
@@ -41,11 +42,12 @@ class Facts:
     tables: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
     has_main: bool = False
     trouble: str | None = None
+    fault: int = 0
 
 
-def read_tree(text: str, place: Callable[[int], int] | None = None) -> Facts:
-    """Return what a program's tree says, with lines as ``place`` gives them (notebooks)."""
-    tree = parse_program(text)
+def read_tree(text: str, place: Callable[[int], int] | None, may_spend: Callable[[int], bool]) -> Facts:
+    """Return what a program's tree says, with lines as ``place`` gives them (notebooks). ``may_spend`` is of ``parse_mostly``."""
+    tree, fault = parse_mostly(text, may_spend)
     if isinstance(tree, str):
         return Facts(trouble=tree)
     imports: list[Import] = []
@@ -72,6 +74,7 @@ def read_tree(text: str, place: Callable[[int], int] | None = None) -> Facts:
         tuple(sorted(given, key=_LINE)),
         said.tables,
         has_main,
+        fault=place(fault) if place is not None and fault else fault,
     )
 
 

@@ -271,7 +271,7 @@ def test_programs_made_to_crash_or_stall_the_parser_are_answered(tmp_path: Path,
     [
         ("x = " + "-" * 40_000 + "1", "nested too deeply to parse"),
         ("import a" + ".a" * 2000, "made so that parsing takes long"),
-        ("def broken(:\n", "not valid Python 3"),
+        ("def broken(:\n" * 40, "not valid Python 3"),
     ],
 )
 def test_a_program_that_was_not_parsed_is_named_with_the_reason(tmp_path: Path, text: str, reason: str) -> None:
