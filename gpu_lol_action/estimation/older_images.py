@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from gpu_lol_action.domain.gpus import accelerators
-from gpu_lol_action.estimation.compatibility import image_refusal
+from gpu_lol_action.estimation.image_contents import image_refusal
 
 
 @functools.cache

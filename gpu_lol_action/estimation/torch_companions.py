@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.estimation.compatibility import image_contents
+from gpu_lol_action.estimation.image_contents import image_contents
 from gpu_lol_action.estimation.package_pairs import allows, pinned, specifier_of, xformers_for
 from gpu_lol_action.estimation.torch_family import built_for, three_numbers, torch_of
 from gpu_lol_action.estimation.torch_releases import parse_version

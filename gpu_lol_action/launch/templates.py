@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from gpu_lol_action.domain.gpus import Accelerator
 from gpu_lol_action.domain.images import is_image_allowed
 from gpu_lol_action.domain.market import Template
-from gpu_lol_action.estimation.compatibility import image_contents, image_refusal
+from gpu_lol_action.estimation.image_contents import image_contents, image_refusal
 
 _PYTHON = re.compile(r"(?:^|[-:])py(?:thon)?(\d\.\d{1,2})(?:\D|$)")
 

@@ -23,7 +23,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.request import Command
 from gpu_lol_action.domain.spec import EnvironmentSpec
-from gpu_lol_action.estimation.compatibility import image_refusal
+from gpu_lol_action.estimation.image_contents import image_refusal
 from gpu_lol_action.estimation.older_images import runs_on_older_cards_only
 from gpu_lol_action.pricing.throughput import Work, throughput
 

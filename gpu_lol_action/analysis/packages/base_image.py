@@ -24,7 +24,7 @@ from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.runs import primary_run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.estimation.compatibility import image_contents, is_gpu_image
+from gpu_lol_action.estimation.image_contents import image_contents, is_gpu_image
 from gpu_lol_action.estimation.package_pairs import allows, pinned
 from gpu_lol_action.estimation.torch_releases import torch_releases
 

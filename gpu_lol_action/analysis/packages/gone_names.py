@@ -1,6 +1,7 @@
 """What a program takes of libraries, calls or gives them, and what newer releases of these have no longer.
 
-Names are in ``data/gone_names.csv``, arguments of calls in ``data/gone_arguments.csv``.
+Names are in ``data/gone_names.csv``, those of Python's own library in ``data/gone_python_names.csv``, arguments of calls in
+``data/gone_arguments.csv``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.tables import table_rows
 
+PYTHON = "python"
+"""What stands for a package where Python itself took a name out."""
 MAX_FOUND = 200
 """Places of one word in one program that are looked at."""
 
@@ -26,7 +29,9 @@ _TAKEN_AS = regex(
 _BEFORE = regex(r"(?:\A|[^\w.\])])([A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){0,3})\Z")
 _LONGEST = 170  # characters that `_BEFORE` may look at
 # A program that asks which release it has, or catches that a name is missing, knows both.
-_KNOWS_BOTH = regex(r"hasattr\(|AttributeError|ImportError|__version__|version\.parse|Version\(")
+_KNOWS_BOTH = regex(
+    r"hasattr\(|AttributeError|ImportError|__version__|version_info|\bPY[23]\b|version\.parse|Version\("
+)
 _NEAR = 400
 
 
@@ -44,9 +49,9 @@ class Gone:
 def _rows() -> Mapping[str, Mapping[str, tuple[str, tuple[int, ...]]]]:
     """Return the table: by the top of a name, each dotted name with its package and the first release without it."""
     rows: dict[str, dict[str, tuple[str, tuple[int, ...]]]] = {}
-    for row in table_rows("gone_names.csv"):
+    for row in (*table_rows("gone_names.csv"), *table_rows("gone_python_names.csv")):
         release = tuple(int(part) for part in row["gone_in"].split("."))
-        rows.setdefault(row["name"].split(".")[0], {})[row["name"]] = (row["package"], release)
+        rows.setdefault(row["name"].split(".")[0], {})[row["name"]] = (row.get("package", PYTHON), release)
     return MappingProxyType({top: MappingProxyType(names) for top, names in rows.items()})
 
 
@@ -185,7 +190,7 @@ def _meant(code: PythonCode) -> Mapping[str, str]:
 def _known(dotted: str, names: Mapping[str, object]) -> str | None:
     """Return the row that a full name begins with; None where none does."""
     words = dotted.split(".")
-    return next((name for end in range(2, len(words) + 1) if (name := ".".join(words[:end])) in names), None)
+    return next((name for end in range(1, len(words) + 1) if (name := ".".join(words[:end])) in names), None)
 
 
 def _is_remark(text: str, place: int) -> bool:

@@ -15,7 +15,8 @@ from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.spec import WorkloadType
-from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image, image_contents
+from gpu_lol_action.estimation.compatibility import ImageChoice, ImageWish, choose_image
+from gpu_lol_action.estimation.image_contents import image_contents
 from gpu_lol_action.estimation.image_python import of_image, python_inside
 from gpu_lol_action.estimation.package_pairs import allows, is_on_jax_page, pinned, specifier_of, with_jaxlib
 from gpu_lol_action.estimation.torch_companions import beside_torch
@@ -49,6 +50,7 @@ def image_for(
     compiler = best(found, "framework.compiler")
     # A range says something only where it leaves out what the image would have anyway.
     python = minor if exact is not None or (fitting is not None and fitting.value != "3.11") else ""
+    last = best(found, "environment.last_python")
     return choose_image(
         ImageWish(
             framework=_framework(found, requirements),
@@ -56,6 +58,7 @@ def image_for(
             torch=torch.value if torch else "",
             cuda=cuda_asked.value if cuda_asked else "",
             python=python,
+            last_python=last.value if last else "",
             compiles=compiler.value if compiler else "",
             # Cards larger than all before are Blackwell's, which the usual image is too old for.
             card=accelerators()[LARGEST] if needed_gib > accelerators()[LARGEST_BEFORE].memory_gib else None,

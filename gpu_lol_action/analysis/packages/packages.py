@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.dependencies.cloned_projects import unused_frameworks
 from gpu_lol_action.analysis.dependencies.dependency_lists import declared_packages, lists_of, near_folders
-from gpu_lol_action.analysis.dependencies.python_version import KNOWN, python_wishes
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.package_lists.glued_names import glued_findings
@@ -27,6 +26,7 @@ from gpu_lol_action.analysis.packages.local_projects import setup_findings
 from gpu_lol_action.analysis.packages.older_releases import with_older_releases
 from gpu_lol_action.analysis.packages.openmmlab_configs import openmmlab_packages
 from gpu_lol_action.analysis.packages.package_indexes import index_findings
+from gpu_lol_action.analysis.packages.python_choice import python_findings
 from gpu_lol_action.analysis.packages.rl_packages import rl_packages
 from gpu_lol_action.analysis.packages.silent_packages import silent_packages
 from gpu_lol_action.analysis.packages.tensorflow_keras import with_older_keras
@@ -38,7 +38,6 @@ from gpu_lol_action.analysis.runs.most_examples import needed_by_most
 from gpu_lol_action.analysis.runs.runs import further_runs, primary_run
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.estimation.wheel_ranges import best_python
 
 _MAX_UNKNOWN = 6
 _UNKNOWN_IMPORTS = "imports"
@@ -97,7 +96,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     found += setup_findings(checkout, run)
     found += system_findings(found)
     found += index_findings(checkout, [f for f in found if f.field == "dependencies.requirements"])
-    found += _python(checkout, [f.value for f in found if f.field == "dependencies.requirements"])
+    found += python_findings(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"])
     unknown = unknown_imports(checkout, run, {**names, **optional})
     if unknown:
         shown = ", ".join(f"{module} ({where})" for module, where in unknown[:_MAX_UNKNOWN])
@@ -208,18 +207,6 @@ def own_names(checkout: Checkout) -> frozenset[str]:
     roots = [source.path.split("/") for source in checkout.of(Form.PYTHON) if source.name == "__init__.py"]
     names |= {package_name(parts[-2]) for parts in roots if len(parts) == 2 or (len(parts) == 3 and parts[0] == "src")}
     return frozenset(names)
-
-
-def _python(checkout: Checkout, requirements: Sequence[str]) -> list[Finding]:
-    """Return the exact Python that a file names, and for a range the one to take of it: the first on which all installs."""
-    found: list[Finding] = []
-    for wish in python_wishes(checkout):
-        field = "environment.python_version" if wish.exact else "environment.fitting_python"
-        why = f"Python {wish.said} is {'named' if wish.exact else 'asked for'}"
-        value = wish.exact or best_python(requirements, [python for python in KNOWN if wish.allows(python)] or KNOWN)
-        found.append(Finding(field, value, why, Confidence.HIGH, wish.evidence))
-    fields = [finding.field for finding in found]
-    return [finding for place, finding in enumerate(found) if finding.field not in fields[:place]]
 
 
 def _finding(item: Declared) -> Finding:

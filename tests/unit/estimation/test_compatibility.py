@@ -3,14 +3,8 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.domain.gpus import Accelerator, find_accelerator
-from gpu_lol_action.estimation.compatibility import (
-    ImageContents,
-    ImageWish,
-    choose_image,
-    image_contents,
-    image_refusal,
-    is_gpu_image,
-)
+from gpu_lol_action.estimation.compatibility import ImageWish, choose_image
+from gpu_lol_action.estimation.image_contents import ImageContents, image_contents, image_refusal, is_gpu_image
 from gpu_lol_action.estimation.torch_family import built_for
 from gpu_lol_action.estimation.torch_releases import first_cuda, least_driver, parse_version, torch_releases
 
