@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.packages import base_image, cpu_packages
 from gpu_lol_action.analysis.packages.image_choice import fitted, image_for
 from gpu_lol_action.analysis.packages.packages import doubt_without
+from gpu_lol_action.analysis.packages.python_choice import python_gaps
 from gpu_lol_action.analysis.runs import entry_points, named_hardware, rl_engine, serving_engine
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.runs import all_runs, further_runs, primary_run, run_named
@@ -38,6 +39,7 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.spec import Dependencies, EnvironmentSpec, Hardware, Meta, Software, WorkloadType
 from gpu_lol_action.domain.what_if import Alternative
 from gpu_lol_action.estimation.compatibility import ImageChoice
+from gpu_lol_action.estimation.image_python import python_inside
 from gpu_lol_action.estimation.known_models import ModelFacts
 
 Detector = Callable[[Checkout, Run | None], list[Finding]]
@@ -252,6 +254,7 @@ def _environment_gaps(findings: tuple[Finding, ...], proposed: EnvironmentSpec) 
     requirements = tuple(f.value for f in findings if f.field == _REQUIREMENTS)
     image = image_for(findings, requirements, _workload(findings), proposed.hardware.needed_gib or 0.0)
     said = [f.why for f in findings if f.field in {"contradiction", "not_understood"}]
+    said += python_gaps(findings, proposed.environment.python_version or python_inside(image.image))
     return list(dict.fromkeys([*said, *image.contradictions, *fitted(requirements, image)[1]]))
 
 

@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.packages.image_torch import with_image_torch
 from gpu_lol_action.analysis.packages.last_builds import with_last_builds
+from gpu_lol_action.analysis.packages.python_choice import last_python
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.patterns import regex
@@ -50,7 +51,6 @@ def image_for(
     compiler = best(found, "framework.compiler")
     # A range says something only where it leaves out what the image would have anyway.
     python = minor if exact is not None or (fitting is not None and fitting.value != "3.11") else ""
-    last = best(found, "environment.last_python")
     return choose_image(
         ImageWish(
             framework=_framework(found, requirements),
@@ -58,7 +58,7 @@ def image_for(
             torch=torch.value if torch else "",
             cuda=cuda_asked.value if cuda_asked else "",
             python=python,
-            last_python=last.value if last else "",
+            last_python=last_python(found),
             compiles=compiler.value if compiler else "",
             # Cards larger than all before are Blackwell's, which the usual image is too old for.
             card=accelerators()[LARGEST] if needed_gib > accelerators()[LARGEST_BEFORE].memory_gib else None,

@@ -61,6 +61,11 @@ class PythonBound:
         return minor >= self.since and (self.until is None or minor < self.until)
 
     @property
+    def specifier(self) -> str:
+        """The bound as pip writes it."""
+        return f">=3.{self.since}" if self.until is None else f"<3.{self.until}"
+
+    @property
     def said(self) -> str:
         """The bound in a few words, with its place."""
         if self.until is None:

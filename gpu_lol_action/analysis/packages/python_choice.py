@@ -11,16 +11,17 @@ from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.estimation.wheel_ranges import best_python
 
+BOUND = "environment.python_bound"
 HARMLESS = 11
 """A bound that costs nothing to keep to, come to or not: images of PyTorch 2 have Python 3.10."""
-_EXACT, _FITTING, _LAST = "environment.python_version", "environment.fitting_python", "environment.last_python"
+_EXACT, _FITTING = "environment.python_version", "environment.fitting_python"
 
 
 def python_findings(checkout: Checkout, run: Run | None, requirements: Sequence[str]) -> list[Finding]:
     """Return the exact Python that a file names, and for a range the one to take of it: the first on which all installs.
 
-    Of a range those are taken that the code works on. Where nothing is asked for, the code alone may rule the usual one out; what the
-    Python that is taken does not have is a contradiction.
+    Of a range those are taken that the code works on. Where nothing is asked for, the code alone may rule the usual one out. What bounds
+    it is a finding of its own, of high confidence where the program ends at once and of low where it may never come there.
     """
     bounds = python_bounds(checkout, run)
     certain = [bound for bound in bounds if bound.is_certain or (bound.until or 0) >= HARMLESS]
@@ -28,8 +29,35 @@ def python_findings(checkout: Checkout, run: Run | None, requirements: Sequence[
     found = [_of_wish(wish, certain, requirements) for wish in wishes] or _of_code(certain, requirements)
     fields = [finding.field for finding in found]
     kept = [finding for place, finding in enumerate(found) if finding.field not in fields[:place]]
-    python = kept[0].value if kept else KNOWN[0]
-    return [*kept, *_last(certain), *_contradictions(wishes, bounds, python)]
+    for bound in bounds:
+        sure = Confidence.HIGH if bound in certain else Confidence.LOW
+        kept.append(Finding(BOUND, bound.specifier, bound.said, sure, bound.evidence))
+    return kept
+
+
+def last_python(findings: Sequence[Finding]) -> str:
+    """Return the last Python on which the program starts, as far as the code bounds it from above; empty where it does not."""
+    ends = [end for f in findings if f.field == BOUND and f.confidence is Confidence.HIGH and (end := _end(f.value))]
+    return f"3.{min(ends) - 1}" if ends else ""
+
+
+def python_gaps(findings: Sequence[Finding], python: str | None) -> list[str]:
+    """Return one sentence per bound that the Python of the image does not meet. One that is not known contradicts nothing but Python 2."""
+    found = []
+    for finding in findings:
+        if finding.field != BOUND:
+            continue
+        end, minor = _end(finding.value), int(python.split(".")[1]) if python else None
+        if end == 0:
+            found.append(f"{finding.why}, and no image has Python 2")
+        elif minor is not None and (minor >= end if end else minor < int(finding.value.rpartition(".")[2])):
+            found.append(f"{finding.why}, but the image has {python}")
+    return found
+
+
+def _end(specifier: str) -> int | None:
+    """Return the minor of the first Python that is too new; None where the bound is one from below."""
+    return int(specifier.rpartition(".")[2]) if specifier.startswith("<") else None
 
 
 def _of_wish(wish: PythonWish, bounds: Sequence[PythonBound], requirements: Sequence[str]) -> Finding:
@@ -46,27 +74,8 @@ def _of_code(bounds: Sequence[PythonBound], requirements: Sequence[str]) -> list
     fitting = _within(KNOWN, bounds)
     if not ruling or not fitting:
         return []
-    value = best_python(requirements, fitting)
-    return [Finding(_FITTING, value, ruling[0].said, Confidence.HIGH, ruling[0].evidence)]
-
-
-def _last(bounds: Sequence[PythonBound]) -> list[Finding]:
-    """Return the last Python on which the program starts: no image may have a later one, as far as there is a choice."""
-    ends = [bound for bound in bounds if bound.until and not bound.allows(KNOWN[0])]
-    return [Finding(_LAST, f"3.{(b.until or 1) - 1}", b.said, Confidence.HIGH, b.evidence) for b in ends[:1]]
+    return [Finding(_FITTING, best_python(requirements, fitting), ruling[0].said, Confidence.HIGH, ruling[0].evidence)]
 
 
 def _within(pythons: Sequence[str], bounds: Sequence[PythonBound]) -> list[str]:
     return [python for python in pythons if all(bound.allows(python) for bound in bounds)]
-
-
-def _contradictions(wishes: Sequence[PythonWish], bounds: Sequence[PythonBound], python: str) -> list[Finding]:
-    """Return one sentence per bound that the Python does not meet which is taken."""
-    wish = wishes[0] if wishes else None
-    asked = f", but {wish.evidence} asks for Python {wish.said}" if wish is not None else f", but {python} is taken"
-    found = []
-    for bound in bounds:
-        if not bound.allows(python):
-            why = f"{bound.said}{', and no image has Python 2' if bound.until == 0 else asked}"
-            found.append(Finding("contradiction", "python", why, Confidence.HIGH, bound.evidence))
-    return found

@@ -129,10 +129,7 @@ def test_an_exact_python_that_the_code_does_not_run_on_is_a_contradiction(checko
     environment = "name: a\ndependencies:\n  - python=3.9\n  - pytorch\n"
     files = {"train.py": f"type Pair = tuple[int, int]\n{TRAIN}", "README.md": README, "environment.yml": environment}
     said = analyze(checkout(files)).not_understood
-    assert (
-        "a `type` statement (train.py:1) needs Python 3.12 or a later one, but environment.yml:3 asks for Python 3.9"
-        in said
-    )
+    assert "a `type` statement (train.py:1) needs Python 3.12 or a later one, but the image has 3.11" in said
 
 
 def test_what_a_later_python_took_out_chooses_an_older_image_where_torch_is_open(checkout: Build) -> None:
@@ -155,8 +152,18 @@ def test_what_is_only_perhaps_come_to_takes_no_old_pytorch_but_is_said(checkout:
     analysis = analyze(checkout({"train.py": code, "README.md": README, "requirements.txt": "torch\ntorchvision\n"}))
     assert python_inside(analysis.spec.environment.base_image or "") == "3.11"
     assert (
-        "`collections.Iterable` (train.py:4) is in no Python from 3.10 on, but 3.11 is taken" in analysis.not_understood
+        "`collections.Iterable` (train.py:4) is in no Python from 3.10 on, but the image has 3.11"
+        in analysis.not_understood
     )
+
+
+def test_an_image_that_is_old_enough_contradicts_nothing(checkout: Build) -> None:
+    code = f"import collections\n\ndef flat(x):\n    return isinstance(x, collections.Iterable)\n\n{TRAIN}"
+    analysis = analyze(
+        checkout({"train.py": code, "README.md": README, "requirements.txt": "torch==1.7.0\ntorchvision\n"})
+    )
+    assert python_inside(analysis.spec.environment.base_image or "") == "3.8"
+    assert not any("collections" in gap for gap in analysis.not_understood)
 
 
 def test_a_program_of_python_2_is_called_one(checkout: Build) -> None:
