@@ -29,6 +29,8 @@ MAX_BLOCK_LINES = 400
 _CONDITION = regex(
     r"\n([ \t]*)(?:(if|elif)\s+([^\n#]{1,300}?):\s*(?:#[^\n]*)?$|else\s*:\s*(?:#[^\n]*)?$)", re.MULTILINE
 )
+# `if (`, the condition on lines of its own, `):`, as formatters break a long one.
+_LONG_CONDITION = regex(r"\n([ \t]*)(if|elif) ?\([ \t]*\n((?:[^\n#]{0,120}\n){1,8}?)\1\)[ \t]*:[ \t]*(?=\n)")
 # `Quantized(bits=4) if option == "int4" else None`: the condition on the expression's last line.
 _CHOSEN = regex(r"\n([ \t]*)[^\n#]{0,200}?[)\]}]\s+if\s+([^\n#]{1,200}?)\s+else\s+(?:None|False|\{\})[,)]*[ \t]*(?=\n)")
 # Its last words, which few lines have: looked for first, for the whole expression is slow to look for on every line.
@@ -102,12 +104,14 @@ def _branches(source: Source) -> tuple[_Branch, ...]:
     """Return the first branches of a program: the same for every run that comes by."""
     text = f"\n{source.text}"
     found: list[_Branch] = []
-    line = position = 0
-    for branch in itertools.islice(_CONDITION.finditer(text), MAX_CONDITIONS):
-        line += text.count("\n", position, branch.start())
-        position = branch.start()
-        found.append(_Branch(line, len(branch[1]), branch[2] or "else", branch[3] or ""))
-    return tuple(found)
+    for expression in (_CONDITION, _LONG_CONDITION):
+        line = position = 0
+        for branch in itertools.islice(expression.finditer(text), MAX_CONDITIONS):
+            line += text.count("\n", position, branch.start())
+            position = branch.start()
+            condition = " ".join((branch[3] or "").split()) if expression is _LONG_CONDITION else branch[3] or ""
+            found.append(_Branch(line, len(branch[1]), branch[2] or "else", condition))
+    return tuple(sorted(found, key=lambda branch: branch.line))
 
 
 def dead_lines(source: Source, values: Mapping[str, str]) -> tuple[range, ...]:

@@ -77,6 +77,14 @@ def test_the_branches_behind_a_taken_one_are_not_reached(checkout: Build) -> Non
     assert not dead & {1, 2, 3, 11, 12, 13}
 
 
+def test_a_condition_on_lines_of_its_own_is_one(checkout: Build) -> None:
+    long = "if (\n    int8\n    and shape[0] > 4\n):\n    a = 1\nelif (\n    bf16\n    or other\n):\n    b = 2\nelse:\n    c = 3\nd = 4\n"
+    source = checkout({"a.py": long}).sources[0]
+    dead = {line for block in dead_lines(source, VALUES) for line in block}
+    assert {5, 12} <= dead
+    assert not dead & {10, 13}
+
+
 @pytest.mark.parametrize(("command", "bits"), [("", None), (" --use_int8 True", "8")])
 def test_weights_that_only_an_option_quantizes(checkout: Build, command: str, bits: str | None) -> None:
     tree = checkout({"train.py": INT8, "README.md": f"```\npython train.py --bf16{command}\n```\n"})
