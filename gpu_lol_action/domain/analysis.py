@@ -6,6 +6,7 @@ from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference, WorkloadType
+from gpu_lol_action.domain.told_confidence import as_told
 from gpu_lol_action.domain.what_if import Alternative
 
 
@@ -54,7 +55,8 @@ class Analysis:
     ``proposed`` is what the code alone says, or a language model where ``override`` says so.
     ``breakdown`` is None where no GPU is needed or no model was recognized (then ``not_understood`` says so).
     ``profiles`` are the other runs, the likeliest first; ``first`` is the one that is provisioned for, in the same form
-    (None where nothing is started). ``alternatives`` are configurations of that run that would need less memory.
+    (None where nothing is started). ``alternatives`` are configurations of that run that would need less memory. ``guesses`` are places
+    of settings that are told as less sure than what decided.
     """
 
     spec: EnvironmentSpec
@@ -70,6 +72,12 @@ class Analysis:
     override: Override | None = None
     first: Profile | None = None
     alternatives: tuple[Alternative, ...] = ()
+    guesses: frozenset[Evidence] = frozenset()
+
+    @property
+    def told(self) -> tuple[Finding, ...]:
+        """The findings as they are shown, each as sure as such ones have been."""
+        return as_told(self.findings, self.guesses)
 
     @property
     def is_from_file(self) -> bool:

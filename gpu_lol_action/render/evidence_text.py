@@ -49,9 +49,9 @@ def evidence_lines(analysis: Analysis, screen: Screen, *, is_verbose: bool) -> l
         return []
     count, files = len(analysis.findings), formats.plural(analysis.files_read, "file")
     if is_verbose:
-        rows = [_row(finding.field, finding) for finding in analysis.findings]
+        rows = [_row(finding.field, finding) for finding in analysis.told]
         return [screen.title(f"Evidence ({count})", f"{files} read, none executed"), *table(rows, _EVIDENCE, screen)]
-    telling = telling_findings(analysis.findings)
+    telling = telling_findings(analysis.told)
     rows = [_row(each.label, each.finding, f"{each.others} other named" if each.others else "") for each in telling]
     packages = package_line(analysis.findings)
     if packages is not None:

@@ -94,7 +94,7 @@ def memory_chart(breakdown: MemoryBreakdown, basis_columns: int = 44) -> str:
 
 def evidence_view(analysis: Analysis, place: CodePlace) -> tuple[tuple[FindingView, ...], Safe]:
     """Return the findings that tell most, packages as one row, and how many others there are (empty: none)."""
-    telling = telling_findings(analysis.findings)
+    telling = telling_findings(analysis.told)
     rows = [finding_view(each.finding, place) for each in telling]
     packages = package_line(analysis.findings)
     if packages is not None:

@@ -38,7 +38,7 @@ def analysis_json(analysis: Analysis, priced: Priced | None = None) -> dict[str,
         "spec": spec_mapping(spec),
         "breakdown": _breakdown(analysis.breakdown),
         "profiles": [_profile(profile) for profile in analysis.profiles],
-        "findings": [_finding(finding) for finding in analysis.findings],
+        "findings": [_finding(finding) for finding in analysis.told],
         "differences": [
             {"key": item.key, "in_file": item.in_file, "in_code": item.in_code, "why": item.why}
             for item in analysis.differences

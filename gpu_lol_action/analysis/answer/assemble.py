@@ -10,6 +10,7 @@ from types import MappingProxyType
 from gpu_lol_action.analysis.answer.alternatives import alternatives
 from gpu_lol_action.analysis.answer.differences import complete, differences, file_of
 from gpu_lol_action.analysis.answer.exact_lines import on_exact_lines
+from gpu_lol_action.analysis.answer.guesses import guesses_of
 from gpu_lol_action.analysis.answer.profiles import different_hardware, profile_of
 from gpu_lol_action.analysis.files import tree_size
 from gpu_lol_action.analysis.files.checkout import Checkout
@@ -119,6 +120,7 @@ def analyze(
         profiles=tuple(profile for profile, _ in others),
         first=first,
         alternatives=_alternatives(checkout, findings, need),
+        guesses=guesses_of(checkout, run, findings),
     )
 
 
