@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -17,6 +16,8 @@ from gpu_lol_action.analysis.command_lines.command_words import (
 from gpu_lol_action.analysis.command_lines.install_options import KINDS, WITH_VALUE, option_of
 from gpu_lol_action.analysis.commands.moved_folders import moved
 from gpu_lol_action.analysis.dependencies.install_prose import (
+    command_of_item,
+    grown_paragraph,
     is_introduced_as_optional,
     listed_versions,
     without_struck,
@@ -53,16 +54,7 @@ _PARTS = regex(r"&&|\|\||\s\|\s|;(?=\s*(?:(?:pip3?|python[\d.]*|conda|uv|mamba|c
 _INNER = regex(r"\$\((?:[^()]|\([^()]{0,200}\)){1,300}\)")
 _HEADING = regex(r"^#{1,6}\s+(.{1,200})")
 _INLINE = regex(r"`([^`\n]{6,400})`")
-# An item of a list that is a command without marks of code, and what no command has but a sentence.
-_ITEM = regex(
-    r"\s{0,12}(?:(?:[-*+]|\d{1,2}[.)])\s{1,4})?((?:sudo\s)?(?:pip3?|conda|mamba|uv\spip|python3?\s-m\spip)\s{1,3}install\s{1,3}[^`]{1,300}|"
-    r"git\sclone\s{1,3}[^`]{2,300}|cd\s{1,3}[\w./-]{1,200}\s{0,4})$"
-)
 _QUOTED = regex(r" {0,3}(?:> ?){1,3}")
-_OF_PROSE = regex(
-    r"(?:if|or|and|to|the|an?|with|for|using|via|is|are|you|will|should|then|from|in|of)[,.;:]?|.*[()\"“”].*",
-    re.IGNORECASE,
-)
 # The reader of notebooks writes `#` before a magic, Databricks `# MAGIC `; one that its author commented out has a space after `#`.
 _MAGIC = regex(r"#(?:\s{2,}| MAGIC )?[!%]\s*(.+)")
 # `-e name>=1.1`: no folder is called so.
@@ -174,7 +166,7 @@ def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
 
 def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
     heading, block, inside, previous, is_optional = "", 0, False, 0, False
-    in_quote = False
+    in_quote, paragraph = False, ""
     for number, line in joined_lines(without_struck(source.text)):
         quote = _QUOTED.match(line) if ">" in line[:4] and (in_quote or not inside) else None
         shown = line[quote.end() :] if quote is not None else line
@@ -188,8 +180,8 @@ def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
             heading, is_optional = title[1].strip(), False
             continue
         is_code = inside or _is_shown(shown, is_rst=source.name.endswith(".rst"))
-        if not is_code and shown.strip():
-            is_optional = is_introduced_as_optional(shown)
+        paragraph = "" if is_code else grown_paragraph(paragraph, shown)
+        is_optional = is_introduced_as_optional(paragraph) if paragraph else is_optional
         if is_optional:
             continue
         if is_code:
@@ -204,11 +196,10 @@ def _documented(source: Source) -> Iterator[tuple[int, str, str, int]]:
             previous = number
             yield number, f"pip install {told}", heading, block
             continue
-        item = _ITEM.match(shown[:400])
-        if item is not None and not any(map(_OF_PROSE.fullmatch, item[1].split())):
+        if item := command_of_item(shown):
             block += number > previous + 1
             previous = number
-            yield number, item[1].strip(), heading, block
+            yield number, item, heading, block
             continue
         for text in _INLINE.findall(shown[:4000]):
             block += 1

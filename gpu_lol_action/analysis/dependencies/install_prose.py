@@ -19,6 +19,17 @@ _REPAIRS = regex(
     r"(?:\w{1,20} )?(?:issues?|errors?|problems?|trouble))",
     re.IGNORECASE,
 )
+# An item of a list goes on with no paragraph before it.
+_ITEM_BEGINS = regex(r"\s{0,12}(?:[-*+]|\d{1,2}[.)])\s")
+# An item of a list that is a command without marks of code, and what no command has but a sentence.
+_ITEM = regex(
+    r"\s{0,12}(?:(?:[-*+]|\d{1,2}[.)])\s{1,4})?((?:sudo\s)?(?:pip3?|conda|mamba|uv\spip|python3?\s-m\spip)\s{1,3}install\s{1,3}[^`]{1,300}|"
+    r"git\sclone\s{1,3}[^`]{2,300}|cd\s{1,3}[\w./-]{1,200}\s{0,4})$"
+)
+_OF_PROSE = regex(
+    r"(?:if|or|and|to|the|an?|with|for|using|via|is|are|you|will|should|then|from|in|of)[,.;:]?|.*[()\"“”].*",
+    re.IGNORECASE,
+)
 _STRUCK = regex(r"~~[^~\n]{1,300}~~")
 OF_REQUIREMENTS = regex(r"require|dependenc|environment|prerequisite|set[- ]?up|install", re.IGNORECASE)
 """What a heading over a list of requirements says."""
@@ -52,9 +63,21 @@ _OF_A_SYSTEM = regex(r"\b(?:apt|brew|conda|debian|fedora|linux|mac(?:os)?|system
 _NAME = regex(r"`?([A-Za-z][\w-]{0,40}(?:\s?[<>=]=\s?\d[\w.]{0,20})?)`?(?=\s{0,4}(?:[,.]|and\b|$))")
 
 
-def is_introduced_as_optional(line: str) -> bool:
-    """Whether a line introduces what a reader may leave out, or takes only where something failed."""
-    return _OPTIONAL.match(line[:400]) is not None or _REPAIRS.match(line[:400]) is not None
+def grown_paragraph(before: str, line: str) -> str:
+    """Return the paragraph that a line goes on with; empty where it is blank, and begun anew by an item of a list."""
+    bare = line.strip()
+    return f"{before[:400]} {bare}" if bare and not _ITEM_BEGINS.match(line[:40]) else bare
+
+
+def is_introduced_as_optional(paragraph: str) -> bool:
+    """Whether a paragraph introduces what a reader may leave out, or takes only where something failed."""
+    return _OPTIONAL.match(paragraph[:400]) is not None or _REPAIRS.match(paragraph[:400]) is not None
+
+
+def command_of_item(line: str) -> str:
+    """Return the command that a line of a list is without marks of code; empty where it is none, or a sentence."""
+    item = _ITEM.match(line[:400])
+    return item[1].strip() if item is not None and not any(map(_OF_PROSE.fullmatch, item[1].split())) else ""
 
 
 def listed_versions(line: str, heading: str) -> str:

@@ -48,6 +48,22 @@ def test_what_one_sentence_says_of_its_amount_does_not_hold_for_the_next_ones() 
     assert told("Training was done on our data. It needs 32 GB of VRAM.") == {("training.memory_gb", "32")}
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "I trained it on 8 A100 GPUs (at least 24GB GPU memory). The generated images follow the layout after 50k iterations.",
+            {("training.memory_gb", "24"), ("training.card", "A100")},
+        ),
+        ("Inference needs 12 GB VRAM. We trained it for three days.", {("inference.memory_gb", "12")}),
+        ("Inference needs (e.g. A100) 40 GB VRAM. We trained it for three days.", {("inference.card", "A100"), ("inference.memory_gb", "40")}),
+    ],
+)  # fmt: skip
+def test_another_sentence_of_the_line_does_not_say_what_one_is_for(line: str, expected: set[tuple[str, str]]) -> None:
+    assert expected <= told(line)
+    assert {kind for kind, _ in told(line)} <= {kind for kind, _ in expected} | {"gpu_count"}
+
+
 @pytest.mark.parametrize("line", ["", "training and inference", "24 GB for training", "Train it, then run inference."])
 def test_a_sentence_that_says_one_thing_stays_whole(line: str) -> None:
     assert [clause.text for clause in clauses(line)] == [line]
