@@ -7,20 +7,20 @@ import re
 from gpu_lol_action.domain.patterns import regex
 
 SIZE = r"(\d{1,3}(?:\.\d{1,6})?)\s?(?:GB|GiB|Gi|gigabytes?|gigs?|Go|ГБ|G)"
-_KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|(?:video|graphics?) (?:memory|RAM)|memory|GPU|HBM|显存|видеопамяти|メモリ)"
+_KIND = r"(?:GPU\s+)?(?:VRAM|GPU[- ]mem(?:ory)?|GPU[- ]RAM|(?:video|graphics?) (?:memory|RAM)|memory|GPU|HBM|显存|顯存|видеопамяти|メモリ)"
 # Where a number and its unit begin and end, also between letters of languages that put no spaces between words.
 _FROM, TO = r"(?<![A-Za-z0-9_.])", r"(?![A-Za-z0-9_])"
 AMOUNT = regex(rf"{_FROM}{SIZE}{TO}(?!\s?(?:/\s?s\b|per\s+second))", re.IGNORECASE)
 """Any amount, whatever it is of; no bandwidth."""
 # What tells an amount only beside a word such as "needs" or "about".
 PLAIN = (
-    regex(rf"{_FROM}{SIZE}{TO}[^.|\n\d]{{0,20}}?(?:\b|(?<=\s)|(?=[显メ])){_KIND}", re.IGNORECASE),
+    regex(rf"{_FROM}{SIZE}{TO}[^.|\n\d]{{0,20}}?(?:\b|(?<=[\sの的])|(?=[显顯メ])){_KIND}", re.IGNORECASE),
     regex(
         rf"(?<![A-Za-z0-9])(?:VRAM|GPU[-_ ]mem(?:ory)?|GPU[-_ ]?(?:RAM|メモリ)|(?:video|graphics?) (?:memory|RAM)|видеопамят\w*|mem[oó]ria\sde\sv[ií]deo|memoria\sgr[aá]fica)(?![A-Za-z0-9_])[^.\n]{{0,40}}?{_FROM}{SIZE}{TO}(?!\s+(?:of\s+)?(?:system\s+|CPU\s+)?RAM)",
         re.IGNORECASE,
     ),
-    regex(rf"显存[^。\n]{{0,20}}?{SIZE}", re.IGNORECASE),
-    regex(rf"{_FROM}{SIZE}\s?的?显存", re.IGNORECASE),
+    regex(rf"[显顯]存[^。\n]{{0,20}}?{SIZE}", re.IGNORECASE),
+    regex(rf"{_FROM}{SIZE}\s?的?\s?[显顯]存", re.IGNORECASE),
 )
 # "consumer GPUs (24GB+)", "GPUs with 40GB to train", "8 GPUs (80GB of VRAM)", "one GPU with 16 GB memory", "GPUs with 40GB each", "a GPU with 24GB or more"
 _SIZED = regex(
@@ -32,9 +32,11 @@ _SIZED = regex(
 COMPARED = regex(
     rf"\b(?:compared\s+(?:to|with)|instead\s+of|down\s+from)\s+(?:about\s+|around\s+)?[~]?{SIZE}\b", re.IGNORECASE
 )
-# "works on a GPU card with 12 GB", "a graphics card with at least 8 GB"
+# "works on a GPU card with 12 GB", "a graphics card with at least 8 GB", "une carte graphique avec 24 Go"
 _WITH_CARD = regex(
-    rf"\b(?:GPU|graphics|video|NVIDIA)\s+cards?\s+(?:with|having)\s+(?:at\s+least\s+|about\s+)?[~≥>]?\s?{SIZE}\b",
+    r"\b(?:(?:GPU|graphics|video|NVIDIA)\s+cards?\s+(?:with|having)|carte\s+graphique\s+(?:avec|de)|tarjeta\s+gr[áa]fica\s+(?:con|de)|"
+    r"placa\s+de\s+v[íi]deo\s+(?:com|de)|scheda\s+(?:video|grafica)\s+(?:con|da)|Grafikkarte\s+mit)\s+"
+    rf"(?:(?:at\s+least|about|au\s+moins|al\s+menos|pelo\s+menos|almeno|mindestens)\s+)?[~≥>]?\s?{SIZE}\b",
     re.IGNORECASE,
 )
 # "you should have eight 80G GPUs", "and a 48GB gpu", "32GB GPUs"

@@ -25,11 +25,11 @@ _CAN_BE_LESS = regex(
     re.IGNORECASE,
 )
 _ASKS = regex(r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|about|approximately|around|nearly|roughly|uses?|used|using|usage|only|just(?=\s+\*{0,2}\d)|consum\w*|takes?|"
-                   r"occup\w*|fits?|within|(?:trains?|training|trained|works?|running)\s+(?:in|on|with)(?=\s+\*{0,2}\d{1,3}\s?G)|(?<=[\w)`*]\s)(?:on|for)\s+(?:an?\s+|any\s+)?(?:machine|computer|workstation|server|laptop|desktop|PC)s?\s+(?:with|having)|less than|more than|larger than|(?:below|over)(?=\s[~*]{0,2}\d)|must\s+(?:be|have)|should\s+have|make\s+sure|ensure\w*|max(?:imum|imal|\.)?|minimal|costs?|demands?|requier\w*|n[ée]cessit\w*|ben[öo]tig\w*|erforder\w*|or (?:more|higher|above|better|larger|greater)|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|(?:tuned|designed|optimi[sz]ed|intended|targets?|targeting)|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
-                   r"|[~≥>]|需要|至少|约|占用|只需|仅需|以上|左右|大概|建议|推荐|不少于|不低于|即可|足够|消耗|必要|推奨|이상|필요|최소|권장|треб\w*|минимум|не менее|mindestens|al menos|au moins|m[ií]nim[oa]s?\b", re.IGNORECASE)  # fmt: skip
+                   r"occup\w*|fits?|within|(?:trains?|training|trained|works?|running)\s+(?:in|on|with)(?=\s+\*{0,2}\d{1,3}\s?G)|(?<=[\w)`*]\s)(?:on|for)\s+(?:an?\s+|any\s+)?(?:machine|computer|workstation|server|laptop|desktop|PC)s?\s+(?:with|having)|less than|more than|larger than|(?:below|over)(?=\s[~*]{0,2}\d)|must\s+(?:be|have)|should\s+have|make\s+sure|ensure\w*|max(?:imum|imal|\.)?|minimal|costs?|demands?|requier\w*|n[ée]cess(?:it|aire|[áa]ri)\w*|ben[öo]tig\w*|erforder\w*|or (?:more|higher|above|better|larger|greater)|as (?:little|few|low) as|under|peak|recommend\w*|enough|sufficient\w*|(?:tuned|designed|optimi[sz]ed|intended|targets?|targeting)|runs?\s+(?:in|on|with)(?=\s+(?:just\s+|only\s+)?\*{0,2}\d))\b"
+                   r"|[~≥>]|需要|至少|约|占用|只需|仅需|以上|左右|大概|建议|推荐|不少于|不低于|即可|足够|消耗|必要|推奨|이상|필요|최소|권장|треб\w*|минимум|не менее|mindestens|minstens|al menos|pelo menos|almeno|au moins|ít nhất|\ben az\b|co najmniej|m[ií]nim[oa]s?\b", re.IGNORECASE)  # fmt: skip
 _DEMANDS = regex(
-    r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*|must\s+(?:be|have)|should\s+have|make\s+sure|ensure\w*|requier\w*|n[ée]cessit\w*|ben[öo]tig\w*|erforder\w*|or (?:more|higher|above|better|larger|greater))\b"
-    r"|≥|>=|需要|至少|以上|建议|推荐|不少于|不低于|必要|推奨|이상|필요|최소|권장|треб\w*|минимум|не менее|mindestens|al menos|au moins|m[ií]nim[oa]s?\b",
+    r"\b(?:requir\w*|need\w*|at least|minimum|min\.?|recommend\w*|must\s+(?:be|have)|should\s+have|make\s+sure|ensure\w*|requier\w*|n[ée]cess(?:it|aire|[áa]ri)\w*|ben[öo]tig\w*|erforder\w*|or (?:more|higher|above|better|larger|greater))\b"
+    r"|≥|>=|需要|至少|以上|建议|推荐|不少于|不低于|必要|推奨|이상|필요|최소|권장|треб\w*|минимум|не менее|mindestens|minstens|al menos|pelo menos|almeno|au moins|ít nhất|\ben az\b|co najmniej|m[ií]nim[oa]s?\b",
     re.IGNORECASE,
 )
 # Right behind an amount: "each with 60GB, is recommended".
