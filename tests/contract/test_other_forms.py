@@ -33,7 +33,8 @@ def answered(folder: Path) -> tuple[Analysis, tuple[object, ...]]:
 
 
 @pytest.mark.parametrize(
-    "form", ["lines-60", "lines-320", "no-remarks", "unparsed", "renamed", "joined", "wrapped", "yaml", "three-lists"]
+    "form",
+    ["lines-60", "lines-320", "no-remarks", "unparsed", "renamed", "joined", "wrapped", "yaml", "three-lists", "below"],
 )
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_another_form_gets_the_same_answer(example: Path, form: str, tmp_path: Path) -> None:

@@ -11,9 +11,11 @@ from gpu_lol_action.analysis.answer.alternatives import alternatives
 from gpu_lol_action.analysis.answer.differences import complete, differences, file_of
 from gpu_lol_action.analysis.answer.exact_lines import on_exact_lines
 from gpu_lol_action.analysis.answer.guesses import guesses_of
+from gpu_lol_action.analysis.answer.placed import done_in, placed
 from gpu_lol_action.analysis.answer.profiles import different_hardware, profile_of
 from gpu_lol_action.analysis.files import tree_size
 from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.files.project_folder import project_folder, within
 from gpu_lol_action.analysis.formats.roomy import roomy
 from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.gpu_counts import machines_for_rent, whole_copies
@@ -91,8 +93,11 @@ def analyze(
     ``spec_text`` is the text of `.gpu-lol.yaml`; ``model_facts`` are sizes looked up between detection and assembly.
     ``hints`` are findings from outside the tree. Among equally sure ones of a field, a sure hint comes before what the
     tree says, any other behind it. ``run_name`` is a run to provision for in place of the first.
+    Of a checkout that holds one project in a folder and little else that folder is what is looked at.
     The card is not chosen here: it follows from prices (``pricing.proposal``). Raises SpecError where the file is wrong.
     """
+    folder, whole = project_folder(checkout), checkout
+    checkout = within(whole, folder) if folder else whole
     file = file_of(spec_text)
     sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
     tree = _corrected(detect_tree(checkout), hints)
@@ -100,6 +105,7 @@ def analyze(
     own = (*_of_run(checkout, run, model_facts if run_name else NO_FACTS), *tree)
     findings = (*sure, *own, *(hint for hint in hints if hint not in sure))
     proposed, need = propose(findings, model_facts)
+    proposed = done_in(proposed, folder)
     first = profile_of(run, proposed, need, findings) if run is not None else None
     others = other_runs(checkout, tree, model_facts, run)
     proposed = replace(proposed, profiles=different_hardware(proposed, others))
@@ -107,7 +113,7 @@ def analyze(
     if need is not None:
         findings = (*findings, need.finding)
     spec = complete(file, proposed) if file is not None else proposed
-    return Analysis(
+    analysis = Analysis(
         spec=spec,
         proposed=proposed,
         breakdown=need.breakdown if need else None,
@@ -122,6 +128,7 @@ def analyze(
         alternatives=_alternatives(checkout, findings, need),
         guesses=guesses_of(checkout, run, findings),
     )
+    return placed(analysis, folder, checkout, whole) if folder else analysis
 
 
 def _alternatives(
