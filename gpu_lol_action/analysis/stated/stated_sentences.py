@@ -169,7 +169,8 @@ def _amounts(line: str, heading: str, use: str) -> Iterator[tuple[MemoryPhrase, 
         for phrase in () if is_of_host else memory_phrases(sentence, heading):
             of = next(part for part in reversed(parts) if part.begin <= phrase.at)
             otherwise = others if len(parts) == 1 else purpose(heading)
-            own = "quantized" if is_quantized(of.text) else of.purpose or otherwise
+            trained = "training" if _TRAINED_ON.search(of.text) else ""
+            own = "quantized" if is_quantized(of.text) else of.purpose or trained or otherwise
             yield phrase, "offloaded" if phrase.is_offloaded or is_saving else own
         is_saving |= tells_a_saving(sentence)
 

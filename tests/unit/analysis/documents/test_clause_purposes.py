@@ -52,7 +52,7 @@ def test_what_one_sentence_says_of_its_amount_does_not_hold_for_the_next_ones() 
     ("line", "expected"),
     [
         (
-            "I trained it on 8 A100 GPUs (at least 24GB GPU memory). The generated images follow the layout after 50k iterations.",
+            "I trained the model on 8 A100 GPUs for 11 hours (at least 24GB GPU memory). The generated images follow the layout after 50k iterations.",
             {("training.memory_gb", "24"), ("training.card", "A100")},
         ),
         ("Inference needs 12 GB VRAM. We trained it for three days.", {("inference.memory_gb", "12")}),
