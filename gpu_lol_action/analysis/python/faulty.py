@@ -7,11 +7,10 @@ half typed: the interpreter refuses the whole file, but nearly all of it still s
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Callable
 
 from gpu_lol_action.analysis.python.dialects import modernized
-from gpu_lol_action.analysis.python.syntax import BROKEN, parse_cost, parse_program
+from gpu_lol_action.analysis.python.syntax import BROKEN, fault_in, parse_cost, parse_program
 
 MOST_TRIES = 8
 """How often a program is tried again, each time without one more statement, or without a wider one."""
@@ -33,7 +32,7 @@ def parse_mostly(text: str, may_spend: Callable[[int], bool]) -> tuple[ast.Modul
     gaps: list[range] = []
     least = sum(map(_says, lines)) / 2
     for _ in range(MOST_TRIES):
-        fault = _fault_in("\n".join(lines)) if may_spend(parse_cost(text)) else None
+        fault = fault_in("\n".join(lines)) if may_spend(parse_cost(text)) else None
         if fault is None:
             break
         _leave_out(lines, gaps, fault)
@@ -41,19 +40,6 @@ def parse_mostly(text: str, may_spend: Callable[[int], bool]) -> tuple[ast.Modul
             return BROKEN, 0
     tree = parse_program("\n".join(lines)) if gaps else BROKEN
     return (BROKEN, 0) if isinstance(tree, str) else (tree, min(gap.start for gap in gaps) + 1)
-
-
-def _fault_in(text: str) -> SyntaxError | None:
-    """Return where Python gives a program up; None where it takes it, or fails in another way."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(text)
-    except SyntaxError as error:
-        return error
-    except (ValueError, RecursionError, MemoryError):
-        return None
-    return None
 
 
 def _leave_out(lines: list[str], gaps: list[range], fault: SyntaxError) -> None:

@@ -12,9 +12,13 @@ import re
 import sys
 import threading
 import warnings
+from collections.abc import Callable
+from typing import TypeVar
 
 from gpu_lol_action.analysis.python.dialects import modernized
 from gpu_lol_action.domain.patterns import regex
+
+Answer = TypeVar("Answer")
 
 MAX_IMPORT_LENGTH = 2000
 MAX_FIELDS = 5000
@@ -50,9 +54,12 @@ def parse_program(text: str) -> ast.Module | str:
     joined = text.replace("\\\n", "")
     if marks > MAX_DENSE or any(pattern.search(joined) for pattern in _LONG_IMPORTS) or _has_many_fields(text):
         return TOO_COSTLY
-    if sys.version_info >= (3, 11) or marks < MAX_MARKS:
-        return _parse(text)
-    return _parse_in_thread(text)  # pragma: no cover - only before Python 3.11
+    return _on_deep_stack(lambda: _parse(text), marks, lambda: TOO_DEEP)
+
+
+def fault_in(text: str) -> SyntaxError | None:
+    """Return where Python gives a program up; None where it takes it, or fails in another way. For what ``parse_program`` calls broken."""
+    return _on_deep_stack(lambda: _fault_in(text), _marks(text), lambda: None)
 
 
 def parse_cost(text: str) -> int:
@@ -107,19 +114,33 @@ def _is_whole(cell: str) -> bool:
     return True
 
 
-def _parse_in_thread(text: str) -> ast.Module | str:
+def _fault_in(text: str) -> SyntaxError | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None
+
+
+def _on_deep_stack(parse: Callable[[], Answer], marks: int, failed: Callable[[], Answer]) -> Answer:
     """Parse on a stack that no program of the size limit overflows. The warnings' filter is the process's: no other thread runs."""
-    answers: list[ast.Module | str] = []
+    if sys.version_info >= (3, 11) or marks < MAX_MARKS:
+        return parse()
+    answers: list[Answer] = []  # pragma: no cover - only before Python 3.11
     before = threading.stack_size(STACK_BYTES)
     try:
-        thread = threading.Thread(target=lambda: answers.append(_parse(text)), daemon=True)
+        thread = threading.Thread(target=lambda: answers.append(parse()), daemon=True)
         thread.start()
     except RuntimeError:  # no room for the stack
-        return TOO_DEEP
+        return failed()
     finally:
         threading.stack_size(before)
     thread.join()
-    return answers[0] if answers else TOO_DEEP
+    return answers[0] if answers else failed()
 
 
 def _marks(text: str) -> int:

@@ -103,6 +103,12 @@ def test_each_further_try_is_asked_for_and_a_long_program_gets_none() -> None:
     assert parse_mostly("x = = 1\n" + "y = 2\n" * (MAX_FAULTY // 6), spends) == (BROKEN, 0)
 
 
+@pytest.mark.parametrize("deep", ["+".join(["b"] * 40_000), "f" + "()" * 40_000, "(" * 150 + "b" + ")" * 150])
+def test_a_deep_chain_beside_a_fault_ends_nothing(deep: str) -> None:
+    said, line = read(f"x = = 1\na = {deep}\n{MORE * 4}")
+    assert said == BROKEN or line == 1
+
+
 TRAINING = (
     "import torch\nfrom torchvision.models import resnet50\n\ndef main():\n    model = resnet50().cuda()\n"
     "    optimizer = torch.optim.SGD(model.parameters(), 0.1)\n    for x, y in loader:\n        loss = model(x).sum()\n"
