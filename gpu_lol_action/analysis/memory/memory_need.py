@@ -95,8 +95,13 @@ def memory_need(
     )
     is_rough = _is_rough(findings, question) or bool(bound.gap)
     if is_rough and not _is_of_title(model, findings) and _is_only_a_part(said, breakdown):
-        trains, part = question.method.trains, f"{model.name} ({parameters(model.parameters_b)})"
-        return without_model(findings, said if trains else _of_whole(said), stated or 1, trains=trains, part=part)
+        return without_model(
+            findings,
+            said if question.method.trains else _of_whole(said),
+            stated or 1,
+            trains=question.method.trains,
+            part=f"{model.name} ({parameters(model.parameters_b)})",
+        )
     said = _of_the_run(said, findings, breakdown, question, is_rough=is_rough)
     # What stands for a family is usually not the model whose authors published a figure.
     said = (*on_the_same_count(said, findings, count), *(() if is_guessed else _card_of_model(model, question, where)))
