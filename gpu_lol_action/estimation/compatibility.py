@@ -1,7 +1,7 @@
 """Which image holds the framework and CUDA that the code asks for.
 
-Tables with their sources: ``torch_releases``, ``framework_images``, ``package_pairs``. SkyPilot 0.14.1 cannot ask RunPod for a host's driver, so of several images that would do, the
-one with the lowest CUDA 12 is taken: it starts on more hosts.
+Tables with their sources: ``torch_releases``, ``framework_images``, ``package_pairs``. SkyPilot 0.14.1 cannot ask RunPod for a
+host's driver, so of several images that would do, the one with the lowest CUDA 12 is taken: it starts on more hosts.
 """
 
 from __future__ import annotations
@@ -177,19 +177,19 @@ def _release(wish: ImageWish, asked: str, said: str) -> tuple[TorchRelease, str,
         return by_cuda[-1], f"{why}; it is the newest with CUDA {wish.cuda}", []
     newer = [release for release in fitting if release.version >= floor]
     chosen = newer[0] if newer else fitting[-1]
-    last = parse_version(wish.last_python) if wish.last_python else parse_version(chosen.image_python)
-    older = [
-        release
-        for release in fitting
-        if parse_version(release.image_python) <= last < parse_version(chosen.image_python)
-    ]
-    if older:
-        return older[-1], f"{why}; the code works up to Python {wish.last_python}", []
     is_newer_card = wish.card is not None and wish.card.is_blackwell
+    older = _up_to(wish.last_python, fitting) if wish.last_python and not is_newer_card else []
+    if older and chosen not in older:
+        return older[-1], f"{why}; the code works up to Python {wish.last_python}", []
     better = None if is_newer_card else release_for_pins(fitting, chosen, wish.requirements)
     if better is not None:
         return better, f"{why}; packages that are pinned have builds for its Python {better.image_python}", []
     return chosen, why, []
+
+
+def _up_to(python: str, releases: Sequence[TorchRelease]) -> list[TorchRelease]:
+    """Return the releases whose image has that Python or an older one."""
+    return [release for release in releases if parse_version(release.image_python) <= parse_version(python)]
 
 
 def _nearest(known: Sequence[TorchRelease], asked: str) -> TorchRelease:

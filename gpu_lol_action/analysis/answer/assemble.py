@@ -15,7 +15,7 @@ from gpu_lol_action.analysis.answer.placed import done_in, placed
 from gpu_lol_action.analysis.answer.profiles import different_hardware, profile_of
 from gpu_lol_action.analysis.files import tree_size
 from gpu_lol_action.analysis.files.checkout import Checkout
-from gpu_lol_action.analysis.files.project_folder import project_folder, within
+from gpu_lol_action.analysis.files.project_folder import project_folder, project_of
 from gpu_lol_action.analysis.formats.roomy import roomy
 from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.gpu_counts import machines_for_rent, whole_copies
@@ -96,8 +96,7 @@ def analyze(
     Of a checkout that holds one project in a folder and little else that folder is what is looked at.
     The card is not chosen here: it follows from prices (``pricing.proposal``). Raises SpecError where the file is wrong.
     """
-    folder, whole = project_folder(checkout), checkout
-    checkout = within(whole, folder) if folder else whole
+    folder, whole, checkout = project_folder(checkout), checkout, project_of(checkout)
     file = file_of(spec_text)
     sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
     tree = _corrected(detect_tree(checkout), hints)
@@ -141,7 +140,8 @@ def _alternatives(
 
 def detect_all(checkout: Checkout) -> tuple[Finding, ...]:
     """Return the findings of all detectors for the run that counts, in their order."""
-    return (*detect_run(checkout, primary_run(checkout)), *detect_tree(checkout))
+    project = project_of(checkout)
+    return (*detect_run(project, primary_run(project)), *detect_tree(project))
 
 
 def detect_run(checkout: Checkout, run: Run | None) -> tuple[Finding, ...]:
@@ -189,14 +189,16 @@ def named_models(findings: tuple[Finding, ...]) -> tuple[str, ...]:
 
 def unlisted_models(checkout: Checkout) -> tuple[Finding, ...]:
     """Return models that the run names or loads and that no table has: hints, once a look-up has sized them."""
-    return tuple(models.unknown_ids(checkout, primary_run(checkout)))
+    project = project_of(checkout)
+    return tuple(models.unknown_ids(project, primary_run(project)))
 
 
 def models_of_profiles(checkout: Checkout) -> tuple[str, ...]:
     """Return the models that the other runs name, surest first within each: what a look-up may be asked about as well."""
     found: list[str] = []
-    for run in further_runs(checkout):
-        own = (*models.detect(checkout, run), *models.unknown_ids(checkout, run))
+    project = project_of(checkout)
+    for run in further_runs(project):
+        own = (*models.detect(project, run), *models.unknown_ids(project, run))
         found.extend(named_models(tuple(item for item in own if item.confidence > Confidence.LOW)))
     return tuple(dict.fromkeys(found))
 

@@ -13,9 +13,6 @@ from gpu_lol_action.domain.records import record
 
 # Where what is said of one purpose ends for sure, and where it may: before the next amount.
 _ENDS = regex(r"[;\uff1b]|\)[,.]?|\b(?=(?:while|whereas|but)\b)|(?=而|但)", re.IGNORECASE)
-_SENTENCE_ENDS = regex(
-    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!\bvs\.)(?<!approx\.)(?<!\bno\.)(?<!\bmin\.)(?<!\bmax\.)[)\"']?\s+(?=[A-Z])|。"
-)
 _BRACKETS = regex(r"[(\uff08]([^()\uff08\uff09]{4,80})[)\uff09]")
 _APART = regex(r"[,/\uff0c\u3001]|\band\b", re.IGNORECASE)
 
@@ -29,23 +26,7 @@ class Clause:
     purpose: str
 
 
-def clauses(line: str) -> tuple[Clause, ...]:
-    """Return a line in parts that each tell of one purpose: of one that tells of both and has several sentences each for itself.
-
-    A sentence that tells of none is of what the line is as a whole.
-    """
-    ends = [found.end() for found in _SENTENCE_ENDS.finditer(line)]
-    if not ends or len({kind for _, kind in purposes_in(line)}) < 2:
-        return _clauses(line)
-    whole = purpose(line)
-    return tuple(
-        Clause(begin + part.begin, part.text, part.purpose or whole)
-        for begin, end in pairwise([0, *ends, len(line)])
-        for part in _clauses(line[begin:end])
-    )
-
-
-def _clauses(sentence: str) -> tuple[Clause, ...]:
+def clauses(sentence: str) -> tuple[Clause, ...]:
     """Return a sentence in parts that each tell of one purpose; whole where it names but one, or its amounts cannot be told apart.
 
     "≥8 GB for inference and ≥16 GB for training" says of each amount behind it what it is for, "training takes 16 GB, inference

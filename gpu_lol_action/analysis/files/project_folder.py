@@ -16,7 +16,6 @@ from gpu_lol_action.analysis.formats.paths import Form, Role
 from gpu_lol_action.domain.patterns import regex
 
 _PROGRAMS = frozenset({Form.PYTHON, Form.NOTEBOOK})
-_LISTS = frozenset({Form.REQUIREMENTS, Form.TOML, Form.INI, Form.YAML, Form.PYTHON})
 # What a file outside would have to say of the project: then it is a part of it.
 _SPEAKS = regex(r"python|\bpip3?\b|\bconda\b|torch|cuda|nvidia|\bgpus?\b|vram|tensorflow|\bjax\b", re.IGNORECASE)
 # A document may name what it is written in, but not tell how it is started or what it needs.
@@ -43,6 +42,12 @@ def project_folder(checkout: Checkout) -> str:
     return "" if is_much or any(map(_is_of_project, outside)) else folder
 
 
+def project_of(checkout: Checkout) -> Checkout:
+    """Return what is looked at of a checkout: its only project, or all of it."""
+    folder = project_folder(checkout)
+    return within(checkout, folder) if folder else checkout
+
+
 @remembered
 def within(checkout: Checkout, folder: str) -> Checkout:
     """Return what lies in a folder of a checkout as one of its own; the file with the spec stays the root's."""
@@ -61,8 +66,8 @@ def _has_readme(checkout: Checkout, folder: str) -> bool:
 
 def _is_of_project(source: Source) -> bool:
     """Whether a file outside of the project's folder has to do with it: a list of packages, or what speaks of Python or of cards."""
-    if source.name.startswith("."):
-        return False  # a formatter's, a checker's
-    is_list = source.role is Role.PACKAGES and source.form in _LISTS
+    if source.role is Role.PACKAGES:
+        return True
     speaks = _TELLS if source.role is Role.DOCUMENTATION else _SPEAKS
-    return is_list or speaks.search(source.text) is not None
+    # A name that begins with a dot is a formatter's, a checker's.
+    return not source.name.startswith(".") and speaks.search(source.text) is not None

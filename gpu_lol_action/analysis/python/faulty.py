@@ -47,8 +47,9 @@ def _leave_out(lines: list[str], gaps: list[range], fault: SyntaxError) -> None:
     place = min(max(fault.lineno or 1, 1), len(lines)) - 1
     if "expected an indented block" in fault.msg:  # it is told where the next statement stands
         place = next((above for above in range(place - 1, 0, -1) if _says(lines[above])), 0)
-    start = next((gap.start for gap in gaps if place in gap), place)
-    if start != place or any(gap.start == place for gap in gaps):
+    known = next((gap for gap in gaps if place in gap), None)
+    start = place if known is None else known.start
+    if known is not None:
         own = _indent(lines[start])
         while start > 0 and (not _says(lines[start]) or _indent(lines[start]) >= own):
             start -= 1

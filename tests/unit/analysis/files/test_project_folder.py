@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.answer.assemble import analyze, unlisted_models
 from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
 from gpu_lol_action.analysis.files.project_folder import MAX_OUTSIDE, project_folder
 from gpu_lol_action.domain.finding import Evidence
@@ -77,6 +77,7 @@ def test_the_folder_of_the_only_project_is_its_root(tmp_path: Path, folder: str)
         {"README.md": "# Acme\n\nRun `python ml/train.py`.\n"},
         {"GUIDE.md": "# Acme\n\nNeeds a card with 40 GB of GPU memory.\n"},
         {"requirements.txt": "flask\n"},
+        {".python-version": "3.12\n"},
         {"api/main.py": "print(1)\n"},
         {"Dockerfile": "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\n"},
         {"docker-compose.yml": "services:\n  a:\n    runtime: nvidia\n"},
@@ -140,3 +141,15 @@ def test_an_example_below_says_the_same_of_the_same_lines(tmp_path: Path) -> Non
     assert whole.spec == alone.spec
     moved = [Evidence(f"ml/{place.path}", place.line) if place.path else place for place in evidences(alone.findings)]
     assert list(evidences(whole.findings)) == moved
+
+
+def test_a_look_up_asks_for_the_models_of_the_project(tmp_path: Path) -> None:
+    train = (
+        TRAIN.replace("resnet50()", "AutoModel.from_pretrained('acme/unheard-of-net')")
+        + "from transformers import AutoModel\n"
+    )
+    tree = written(tmp_path, below("ml", {**PROJECT, "train.py": train}))
+    hints = unlisted_models(tree)
+    assert [hint.value for hint in hints] == ["acme/unheard-of-net"]
+    found = [f for f in analyze(tree, hints=hints).findings if f.value == "acme/unheard-of-net"]
+    assert {f.evidence.path for f in found} == {"ml/train.py"}

@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.packages.python_bounds import python_bounds
 from gpu_lol_action.analysis.runs.runs import primary_run
+from gpu_lol_action.domain.gpus import find_accelerator
 from gpu_lol_action.domain.tables import table_rows
 from gpu_lol_action.estimation.compatibility import ImageWish, choose_image
 from gpu_lol_action.estimation.image_python import python_inside
@@ -184,6 +185,9 @@ def test_the_newest_image_up_to_a_python_is_taken_and_none_where_none_has_it() -
     assert choose_image(ImageWish(last_python="3.10")).python == "3.10"
     assert choose_image(ImageWish(last_python="3.12")) == choose_image(ImageWish())
     assert choose_image(ImageWish(last_python="3.5")) == choose_image(ImageWish())
+    # No older PyTorch runs on a newer card.
+    card = find_accelerator("B200")
+    assert choose_image(ImageWish(last_python="3.9", card=card)) == choose_image(ImageWish(card=card))
 
 
 def test_each_row_of_pythons_own_names_says_which_python_has_it_no_longer() -> None:

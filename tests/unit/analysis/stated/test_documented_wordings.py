@@ -338,6 +338,8 @@ def test_cards_that_are_only_named_are_not(line: str) -> None:
         ("Servono almeno 16 GB di VRAM.", [16]),
         ("Cần ít nhất 16GB VRAM để huấn luyện.", [16]),
         ("Eğitim için en az 16 GB VRAM gerekir.", [16]),
+        ("Er is minstens 16 GB VRAM nodig.", [16]),
+        ("Potrzeba co najmniej 16 GB VRAM.", [16]),
         ("Il faut au moins 32 Go de RAM.", []),
         ("São necessários pelo menos 32 GB de RAM.", []),
         ("主記憶體至少需要 32GB", []),
