@@ -188,9 +188,9 @@ def _meant(code: PythonCode) -> Mapping[str, str]:
 
 
 def _known(dotted: str, names: Mapping[str, object]) -> str | None:
-    """Return the row that a full name begins with; None where none does."""
+    """Return the longest row that a full name begins with; None where none does."""
     words = dotted.split(".")
-    return next((name for end in range(1, len(words) + 1) if (name := ".".join(words[:end])) in names), None)
+    return next((name for end in range(len(words), 0, -1) if (name := ".".join(words[:end])) in names), None)
 
 
 def _is_remark(text: str, place: int) -> bool:

@@ -13,7 +13,7 @@ from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.packages.gone_names import PYTHON, gone_names
 from gpu_lol_action.analysis.programs.loaded_modules import loaded_modules
-from gpu_lol_action.analysis.python.code import Import
+from gpu_lol_action.analysis.python.code import Import, PythonCode
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
@@ -95,20 +95,15 @@ def _end(bound: PythonBound) -> int:
 
 @remembered
 def _of_program(checkout: Checkout, source: Source) -> tuple[PythonBound, ...]:
-    return tuple(_bounds_in(checkout, source)) if source.code is not None else ()
+    return tuple(_bounds_in(checkout, source, source.code)) if source.code is not None else ()
 
 
-def _bounds_in(checkout: Checkout, source: Source) -> Iterator[PythonBound]:
-    code = source.code
-    if code is None:
-        return
+def _bounds_in(checkout: Checkout, source: Source, code: PythonCode) -> Iterator[PythonBound]:
     taken = {name: item.line for item in code.imports if not item.is_optional for name in _names_of(item)}
     for gone in gone_names(source):
         if gone.package == PYTHON and not _is_own(checkout, gone.name):
             where = Evidence(source.path, gone.line)
-            yield PythonBound(
-                f"`{gone.name}`", where, until=gone.until[1] if gone.until[0] == 3 else 0, is_certain=gone.name in taken
-            )
+            yield PythonBound(f"`{gone.name}`", where, until=gone.until[1], is_certain=gone.name in taken)
     for name in sorted(_SINCE.keys() & taken.keys()):
         yield PythonBound(f"`{name}`", Evidence(source.path, taken[name]), since=_SINCE[name])
     for pattern, what, minor in _NEWER:

@@ -60,6 +60,7 @@ def test_what_only_later_pythons_take_is_found(checkout: Build, line: str, since
         ("from fractions import gcd", 9),
         ("import time\nt = time.clock()", 8),
         ("import imghdr", 13),
+        ("from cgi import escape", 8),
         ("import cPickle as pickle", 0),
         ("print 'loss', 1", 0),
         ("exec 'x = 1'", 0),
@@ -92,6 +93,10 @@ def test_what_later_pythons_took_out_is_found(checkout: Build, line: str, until:
 )
 def test_what_every_python_takes_or_a_program_guards_bounds_nothing(checkout: Build, line: str) -> None:
     assert bounds(checkout, line, **{"parser.py": "def parse(): pass\n"}) == []
+
+
+def test_what_ends_the_program_at_once_and_what_only_perhaps_are_two_bounds(checkout: Build) -> None:
+    assert [high for *_, high in bounds(checkout, "import cgi\nx = cgi.escape(y)")] == [13, 8]
 
 
 def test_a_module_of_the_checkout_is_not_pythons(checkout: Build) -> None:
