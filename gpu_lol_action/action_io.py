@@ -56,10 +56,12 @@ INPUTS: tuple[Input, ...] = (
     Input("hub", "false", "`true`: look up on the Hugging Face Hub how large a model is that the bundled table lacks."),
     Input("hf-token", "", "Hugging Face token for models that are not public; never used for forks.", is_secret=True),
     Input(
-        "llm-url", "", "Base URL of an OpenAI-compatible endpoint; with it a language model may correct the analysis."
+        "llm-url",
+        "",
+        "Base URL of an OpenAI-compatible endpoint, or `copilot` for GitHub Copilot, which needs no key: a language model may correct the analysis.",
     ),
-    Input("llm-key", "", "Key of that endpoint.", is_secret=True),
-    Input("llm-model", "", "Name of the model to ask there."),
+    Input("llm-key", "", "Key of that endpoint; for Copilot a token in place of the job's own.", is_secret=True),
+    Input("llm-model", "", "Name of the model to ask there; Copilot chooses one itself without."),
     Input("dry-run", "false", "For scheduled runs: report what a sweep would end, and end nothing."),
     Input("smoke-schedule", "", "The schedule (as it stands in the workflow) that runs the GPU smoke test."),
     Input(

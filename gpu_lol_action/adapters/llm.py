@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from gpu_lol_action.adapters.boxed_http import Ask, Reply, address_problem, as_json, exchange
+from gpu_lol_action.adapters.heard import Heard
 from gpu_lol_action.domain.lookup import Question, Unanswered
 from gpu_lol_action.domain.redaction import redact
 
@@ -43,8 +44,7 @@ class ChatEndpoint:
 
     settings: LlmSettings
     now: Callable[[], datetime]
-    _heard: dict[Question | str, str | Unanswered] = field(default_factory=dict)
-    _fault: Unanswered | None = None
+    _heard: Heard = field(default_factory=Heard)
 
     @property
     def name(self) -> str:
@@ -53,10 +53,7 @@ class ChatEndpoint:
 
     def ask(self, question: Question) -> str | Unanswered:
         """Return the text of the model's answer, without the key even where the server repeats it."""
-        subject = question.subject or question
-        if subject not in self._heard:
-            self._heard[subject] = self._ask(question)
-        return self._heard[subject]
+        return self._heard.answer(question, self._ask)
 
     def _ask(self, question: Question) -> str | Unanswered:
         settings = self.settings
@@ -77,15 +74,12 @@ class ChatEndpoint:
         }
         # The same words for the same question, as far as a server can: no chance, and nothing but JSON.
         exact = {"temperature": 0, "seed": 0, "max_tokens": MAX_TOKENS, "response_format": {"type": "json_object"}}
-        if self._fault is not None:
-            return self._fault  # who did not answer about the head is not waited for once more about the base
         reply = self._post({**plain, **exact}, until)
         if isinstance(reply, Reply) and reply.status in (400, 422):
             reply = self._post(plain, until)
         if isinstance(reply, Reply) and reply.status != 200:
             reply = Unanswered(_refusal(reply.status, len(question.rules) + len(question.data)))
         if isinstance(reply, Unanswered):
-            self._fault = reply
             return reply
         answer = as_json(reply.body)
         # Some servers cut what does not fit, the rules first, and answer what is left.

@@ -45,7 +45,8 @@ class CallerFacts:
     """A job in a workflow file that calls one of our workflows; ``permissions`` None where the job names none.
 
     ``hears_labels``: its file is started by labels on pull requests, in the base repository's name. ``is_direct``: it has the action
-    as a step instead, and ``callee`` is the workflow that does the same. ``has_model``: it names a language model.
+    as a step instead, and ``callee`` is the workflow that does the same. ``has_model``: it names a language model,
+    and with ``has_copilot`` that is GitHub Copilot, asked with the job's own token.
     """
 
     path: str
@@ -58,6 +59,7 @@ class CallerFacts:
     hears_labels: bool = False
     is_direct: bool = False
     has_model: bool = False
+    has_copilot: bool = False
 
     @property
     def called(self) -> str:

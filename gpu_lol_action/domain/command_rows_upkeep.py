@@ -57,9 +57,9 @@ UPKEEP_COMMANDS: tuple[CommandSpec, ...] = (
             Option("--cloud", OptionKind.CLOUD, "whose key level 2 passes", "runpod|lambda"),
             Option("--pin", OptionKind.PIN, "call this commit or tag of gpu-lol", "COMMIT"),
             Option(
-                "--llm-url", OptionKind.ENDPOINT, "a language model at this address may correct proposals", "HTTPS_URL"
+                "--llm-url", OptionKind.ENDPOINT, "a language model there may correct proposals", "HTTPS_URL|copilot"
             ),
-            Option("--llm-model", OptionKind.MODEL_NAME, "its name there", "NAME"),
+            Option("--llm-model", OptionKind.MODEL_NAME, "its name there; without, Copilot chooses", "NAME"),
             Option("--force", OptionKind.SWITCH, "write over files that are there and differ"),
             Option("--dry-run", OptionKind.SWITCH, "show the files, write nothing"),
         ),

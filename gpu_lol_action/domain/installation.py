@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import field
 
+from gpu_lol_action.domain.lookup import is_copilot
 from gpu_lol_action.domain.records import record
 
 SOURCE = "gpu-lol/gpu-lol-action"
@@ -29,10 +30,18 @@ class CheckoutFacts:
 
 @record(frozen=True, slots=True)
 class ModelEndpoint:
-    """A language model that may correct proposals: the address of an endpoint like OpenAI's, and the model's name there."""
+    """A language model that may correct proposals: the address of an endpoint like OpenAI's, and the model's name there.
+
+    Or ``copilot`` for an address; then ``model`` may be empty, which leaves the choice to Copilot.
+    """
 
     url: str
     model: str
+
+    @property
+    def is_copilot(self) -> bool:
+        """Whether GitHub Copilot is asked, which needs no secret."""
+        return is_copilot(self.url)
 
 
 @record(frozen=True, slots=True)

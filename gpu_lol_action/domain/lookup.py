@@ -9,6 +9,14 @@ from typing import Any
 
 from gpu_lol_action.domain.records import record
 
+COPILOT = "copilot"
+"""In place of the address of a language model: GitHub Copilot is asked, in a job with the job's own token."""
+
+
+def is_copilot(address: object) -> bool:
+    """Return whether what stands for a language model's address means GitHub Copilot."""
+    return isinstance(address, str) and address.strip().lower() == COPILOT
+
 
 class HubPage(enum.Enum):
     """A page about one model; the value says what it is for a sentence."""

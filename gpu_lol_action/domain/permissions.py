@@ -35,6 +35,10 @@ PROPOSE_BY_MODEL = (
     TokenPermission("contents", "write", "what the model answered, kept below refs/gpu-lol/ for `up`"),
     *PROPOSE[1:],
 )
+PROPOSE_BY_COPILOT = (
+    *PROPOSE_BY_MODEL,
+    TokenPermission("copilot-requests", "write", "GitHub Copilot is asked, and billed to the owner"),
+)
 BOT = (
     TokenPermission("actions", "read", "whether the run that launches is still alive"),
     TokenPermission("contents", "write", "the ledger: refs below refs/gpu-lol/"),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import yaml
 
 from gpu_lol_action.domain.checkup import CallerFacts
+from gpu_lol_action.domain.lookup import is_copilot
 from gpu_lol_action.domain.yaml_nodes import Place, read_document
 from gpu_lol_action.errors import SpecError
 
@@ -53,6 +54,7 @@ def _callers_of(path: str, text: str) -> list[CallerFacts]:
             used = _ACTION.fullmatch(str(step.get("uses", "")))
             if used is None:
                 continue
+            given = _mapping(step.get("with"))
             # In one file the action answers whatever starts it.
             callees = ["propose"] * bool(triggers & _PULL_REQUESTS) + ["bot"] * bool(triggers & _COMMANDING)
             found += [
@@ -66,7 +68,8 @@ def _callers_of(path: str, text: str) -> list[CallerFacts]:
                     triggers=triggers,
                     hears_labels="labeled" in types,
                     is_direct=True,
-                    has_model=bool(_mapping(step.get("with")).get("llm-url")),
+                    has_model=bool(given.get("llm-url")),
+                    has_copilot=is_copilot(given.get("llm-url")) and not given.get("llm-key"),
                 )
                 for callee in callees
             ]

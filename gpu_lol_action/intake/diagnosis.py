@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping
 from gpu_lol_action.domain.checkup import Account, CallerFacts, CheckupFacts, Diagnosis, Health, RefPlace
 from gpu_lol_action.domain.durations import format_duration
 from gpu_lol_action.domain.installation import MODEL_KEY, SECRETS
-from gpu_lol_action.domain.permissions import BOT, LEVELS, PROPOSE, PROPOSE_BY_MODEL, TokenPermission, block
+from gpu_lol_action.domain.permissions import (
+    BOT,
+    LEVELS,
+    PROPOSE,
+    PROPOSE_BY_COPILOT,
+    PROPOSE_BY_MODEL,
+    TokenPermission,
+    block,
+)
 from gpu_lol_action.domain.policy import MAX_SWEEP_AGE, POLICY_PATH
 from gpu_lol_action.intake.callers import find_callers
 
@@ -101,6 +109,9 @@ def _judge_caller(caller: CallerFacts) -> Iterator[Diagnosis]:
     if caller.has_model and not _grants(caller.permissions, PROPOSE_BY_MODEL[0]):
         sentence = f"{caller.path} does not keep what the language model answers, so `up` asks it again."
         yield Diagnosis("workflows", Health.NOTE, sentence, PROPOSE_BY_MODEL[0].line)
+    if caller.has_copilot and not _grants(caller.permissions, PROPOSE_BY_COPILOT[-1]):
+        sentence = f"{caller.path} does not let its token ask GitHub Copilot, so proposals are the code's own."
+        yield Diagnosis("workflows", Health.BAD, sentence, PROPOSE_BY_COPILOT[-1].line)
     if caller.callee == "bot":
         if not caller.has_schedule:
             sentence = f"{caller.path} has no schedule, so nothing sweeps."

@@ -15,6 +15,7 @@ from gpu_lol_action.domain.installation import (
     WorkflowChoice,
     sweep_minute,
 )
+from gpu_lol_action.domain.lookup import is_copilot
 from gpu_lol_action.domain.request import Deny
 from gpu_lol_action.intake.callers import find_callers
 
@@ -60,7 +61,7 @@ def choose_form(facts: CheckoutFacts, wish: Wish, pin: Pin) -> WorkflowChoice | 
             "It takes a key of RunPod or of Lambda.",
             "gpu-lol init --level 2 --cloud runpod",
         )
-    if (wish.llm_url is None) is not (wish.llm_model is None):
+    if not is_copilot(wish.llm_url) and (wish.llm_url is None) is not (wish.llm_model is None):
         return Deny(
             "model_incomplete",
             "A language model needs both its address and its name.",
@@ -75,7 +76,7 @@ def choose_form(facts: CheckoutFacts, wish: Wish, pin: Pin) -> WorkflowChoice | 
             "gpu-lol init --public   (or --private)",
         )
     takes_forks = is_public or wish.has_forks or bool(facts.has_forks)
-    model = ModelEndpoint(wish.llm_url, wish.llm_model) if wish.llm_url and wish.llm_model else None
+    model = ModelEndpoint(wish.llm_url, wish.llm_model or "") if wish.llm_url else None
     return WorkflowChoice(pin, takes_forks, wish.cloud, sweep_minute(facts.full_name), model)
 
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from gpu_lol_action.domain.command_spec import OptionKind
 from gpu_lol_action.domain.durations import parse_duration
+from gpu_lol_action.domain.lookup import COPILOT
 
 CLOUDS = ("runpod", "lambda", "vast", "aws", "gcp", "azure", "nebius")
 OUTPUT_FORMATS = ("text", "json", "yaml", "markdown")
@@ -30,7 +31,7 @@ _REF = re.compile(r"(?!-)[A-Za-z0-9._/@^~+-]{1,200}")
 _PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}")
 # Written into a workflow as well, beside the secret that is sent there: so over https, and to no address with a name or a query in it.
 _ENDPOINT = re.compile(
-    r"https://[A-Za-z0-9](?:[A-Za-z0-9.-]{0,200}[A-Za-z0-9])?(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/-]{0,200})?"
+    COPILOT + r"|https://[A-Za-z0-9](?:[A-Za-z0-9.-]{0,200}[A-Za-z0-9])?(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~/-]{0,200})?"
 )
 _MODEL_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:@/+-]{0,98}[A-Za-z0-9])?")
 # The distribution project's grammar of an image reference: [host[:port]/]path[:tag][@digest].

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpu_lol_action.domain.installation import MODEL_KEY, SECRETS, CheckoutFacts, Wish, WorkflowChoice
+from gpu_lol_action.domain.installation import (
+    MODEL_KEY,
+    SECRETS,
+    CheckoutFacts,
+    ModelEndpoint,
+    Wish,
+    WorkflowChoice,
+)
 from gpu_lol_action.intake.installation import FilePlan, Verdict
 
 _ADDED_AT = "settings/secrets/actions/new"
+_COPILOT_ALLOWED = (
+    'No secret is needed for Copilot: in an organization an owner allows "Copilot CLI billed to the organization"'
+    " (its settings, Copilot, Policies); else the repository owner's own plan pays."
+)
 _WORDS = {
     Verdict.NEW: ("written", "would write"),
     Verdict.OVERWRITTEN: ("overwritten", "would overwrite"),
@@ -51,7 +62,7 @@ def _reasons(report: InstallationReport) -> list[str]:
     )
     lines = [f"Proposals      {form}"]
     if choice.model is not None:
-        lines.append(f"Model          {choice.model.model} at {choice.model.url} may correct them, but for forks")
+        lines.append(f"Model          {_model(choice.model)} may correct them, but for forks")
     if report.wish.level > 1:
         lines.append(f"Sweep          each hour at :{choice.minute:02}, a minute that few others ask for")
     pin = choice.pin
@@ -62,13 +73,21 @@ def _reasons(report: InstallationReport) -> list[str]:
     return [*lines, f"Pinned to      {pinned}"]
 
 
+def _model(model: ModelEndpoint) -> str:
+    if not model.is_copilot:
+        return f"{model.model} at {model.url}"
+    return f"GitHub Copilot ({model.model})" if model.model else "GitHub Copilot"
+
+
 def _steps(report: InstallationReport) -> list[str]:
     facts = report.facts
     web = f"https://{facts.host}/{facts.full_name}"
     paths = " ".join(plan.path for plan in report.plans if plan.verdict is not Verdict.KEPT)
     branch = facts.default_branch or "the default branch"
     steps = [f"git add {paths} && git commit -m 'Add gpu-lol', and open a pull request."]
-    if report.choice.model is not None:
+    if report.choice.model is not None and report.choice.model.is_copilot:
+        steps.insert(0, _COPILOT_ALLOWED)
+    elif report.choice.model is not None:
         steps.insert(0, f"Add the secret {MODEL_KEY}, the model's key (none where it wants none): {web}/{_ADDED_AT}")
     if report.wish.level > 1:
         secret = SECRETS[report.choice.cloud]

@@ -13,7 +13,13 @@ from gpu_lol_action.domain.installation import (
     ModelEndpoint,
     WorkflowChoice,
 )
-from gpu_lol_action.domain.permissions import BOT, PROPOSE, PROPOSE_BY_MODEL, TokenPermission
+from gpu_lol_action.domain.permissions import (
+    BOT,
+    PROPOSE,
+    PROPOSE_BY_COPILOT,
+    PROPOSE_BY_MODEL,
+    TokenPermission,
+)
 
 _TARGET_REASON = (
     "# pull_request_target, so that forks get proposals too. Safe because no code of the pull request runs: the workflow",
@@ -65,7 +71,13 @@ def _without_model(choice: WorkflowChoice) -> list[str]:
 
 
 def _with_model(choice: WorkflowChoice, model: ModelEndpoint) -> list[str]:
-    """Return a job of the repository's own: the reusable workflow takes no secret."""
+    """Return a job of the repository's own: the reusable workflow takes no secret, and asks nobody.
+
+    One that asked for ``copilot-requests: write`` would not start for any caller that does not grant it.
+    """
+    # Quoted: a name may look like a number.
+    named = [f'          llm-model: "{model.model}"'] if model.model else []
+    secret = [f"          llm-key: ${{{{ secrets.{MODEL_KEY} }}}} {_OUTSIDE}"] if not model.is_copilot else []
     return [
         "    if: ${{ !github.event.pull_request.draft }}",
         "    runs-on: ubuntu-24.04",
@@ -73,14 +85,13 @@ def _with_model(choice: WorkflowChoice, model: ModelEndpoint) -> list[str]:
         "    concurrency:",
         "      group: gpu-lol-propose-${{ github.event.pull_request.number }}",
         "      cancel-in-progress: true",
-        *_permissions(PROPOSE_BY_MODEL),
+        *_permissions(PROPOSE_BY_COPILOT if model.is_copilot else PROPOSE_BY_MODEL),
         "    steps:",
         f"      - uses: {SOURCE}@{_pinned(choice)}",
         "        with:",
         f"          llm-url: {model.url}",
-        # Quoted: a name may look like a number.
-        f'          llm-model: "{model.model}"',
-        f"          llm-key: ${{{{ secrets.{MODEL_KEY} }}}} {_OUTSIDE}",
+        *named,
+        *secret,
     ]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.adapters.clock import SystemClock
+from gpu_lol_action.domain.lookup import is_copilot
 from gpu_lol_action.handlers.askable import Lookups
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ LIVE, BUNDLED = "live", "bundled"
 def job_lookups(inputs: Mapping[str, str], workspace_temp: str) -> Lookups:
     """Return what a job may ask from outside. The cache lives as long as the job: its folder is emptied with it."""
     cache = Path(workspace_temp) / "gpu-lol-hub" if workspace_temp else None
-    llm = _language_model(inputs["llm-url"], inputs["llm-model"], inputs["llm-key"]) if inputs["llm-url"] else None
+    told = inputs["llm-url"], inputs["llm-model"], inputs["llm-key"]
+    llm = _language_model(*told, inputs["github-token"]) if inputs["llm-url"] else None
     kept = Path(workspace_temp) / "gpu-lol-prices" if workspace_temp else None
     is_hub_asked = inputs["hub"].lower() == "true"
     return Lookups(_hub(inputs["hf-token"], cache), llm, is_hub_asked, live_prices(inputs["prices"], kept))
@@ -73,7 +75,12 @@ def _hub(token: str, cache: Path | None) -> ModelHub:
     return HubClient(HubSettings(endpoint, token, cache), SystemClock().now)
 
 
-def _language_model(url: str, model: str, key: str) -> LanguageModel:
+def _language_model(url: str, model: str, key: str, job_token: str | None = None) -> LanguageModel:
+    """Return the model at an address, or GitHub Copilot, which takes the job's own token where it gets no key."""
+    if is_copilot(url):
+        from gpu_lol_action.adapters.copilot import CopilotProgram, CopilotSettings
+
+        return CopilotProgram(CopilotSettings(os.environ, key or job_token or "", model))
     from gpu_lol_action.adapters.llm import ChatEndpoint, LlmSettings
 
     return ChatEndpoint(LlmSettings(url, model, key), SystemClock().now)

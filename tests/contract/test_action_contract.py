@@ -33,6 +33,14 @@ def test_entry_points_replace_their_shell_so_that_signals_arrive() -> None:
         assert step["run"].startswith("exec "), step["name"]
 
 
+def test_copilots_program_is_installed_before_it_is_asked_and_stops_nothing() -> None:
+    names = [step["name"] for step in ACTION["runs"]["steps"]]
+    (copilot,) = [step for step in ACTION["runs"]["steps"] if "install-copilot" in step["run"]]
+    assert copilot["if"] == "inputs.llm-url == 'copilot'"
+    assert copilot["continue-on-error"] is True
+    assert names.index(copilot["name"]) < names.index("Decide") < names.index("Act")
+
+
 def test_no_expression_stands_in_a_script() -> None:
     for step in ACTION["runs"]["steps"]:
         assert "${{" not in step["run"], step["name"]
@@ -57,7 +65,7 @@ def test_what_jobs_hand_on_reaches_the_step_that_reads_it() -> None:
 
 
 def test_step_with_the_cloud_runs_also_behind_a_red_light_step_but_never_in_decide() -> None:
-    install, act = ACTION["runs"]["steps"][2:]
+    install, act = ACTION["runs"]["steps"][-2:]
     assert install["if"] == act["if"]
     assert "!cancelled()" in act["if"]
     assert "inputs.phase != 'decide'" in act["if"]

@@ -396,6 +396,26 @@ def test_the_workflow_of_a_language_model_is_known(
     assert "does not grant pull-requests: write to the action: it fails" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.parametrize(
+    ("permission", "given", "is_told"),
+    [
+        ("copilot-requests: write", "llm-url: copilot", False),
+        ("copilot-requests: read", "llm-url: copilot", True),
+        ("checks: write", "llm-url: copilot", True),
+        ("checks: write", "llm-url: Copilot", True),
+        ("checks: write", "llm-url: copilot, llm-key: '${{ secrets.LLM_KEY }}'", False),
+        ("checks: write", "llm-url: 'https://a.example'", False),
+    ],
+)
+def test_a_job_that_may_not_ask_copilot_is_told(permission: str, given: str, is_told: bool) -> None:
+    step = f"{{uses: gpu-lol/gpu-lol-action@v1, with: {{{given}}}}}"
+    granted = f"permissions: {{contents: write, pull-requests: write, {permission}}}"
+    workflows = {"a.yml": f"on: pull_request\njobs: {{a: {{{granted}, steps: [{step}]}}}}"}
+    facts = CheckupFacts(now(), is_job=False, checkout=CheckoutFacts("acme/lab", workflows=workflows))
+    told = [one for one in found(diagnose(facts), "workflows") if "GitHub Copilot" in one.sentence]
+    assert [(one.health, one.fix) for one in told] == [(Health.BAD, "copilot-requests: write")] * is_told
+
+
 @pytest.mark.parametrize(("names", "health"), [({"LLM_KEY"}, Health.GOOD), (set(), Health.NOTE)])
 def test_a_language_model_may_want_no_key(names: set[str], health: Health) -> None:
     step = "{uses: gpu-lol/gpu-lol-action@v1, with: {llm-url: 'https://a.example', llm-key: '${{ secrets.LLM_KEY }}'}}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 import yaml
 
 from gpu_lol_action.action_io import INPUTS
-from gpu_lol_action.adapters import boxed_http, hub, hub_cache, llm
+from gpu_lol_action.adapters import boxed_http, copilot, hub, hub_cache, llm
 from gpu_lol_action.analysis.answer import llm_excerpts, llm_guard
 from gpu_lol_action.domain.installation import PROPOSING, ModelEndpoint, Pin, WorkflowChoice
 from gpu_lol_action.domain.policy_yaml import parse_policy
@@ -29,6 +30,7 @@ PAGE = " ".join((Path(__file__).parents[2] / "docs" / "hub-and-llm.md").read_tex
         f"{hub.BOX // timedelta(seconds=1)} s for all of a run",
         f"{llm.BOX // timedelta(seconds=1)} s for a question",
         f"up to {lookups.MAX_MODELS} for one tree",
+        f"{copilot.BOX // timedelta(seconds=1)} s with GitHub Copilot",
         f"kept for {hub_cache.FRESH // timedelta(hours=1)} hours",
         f"An answer over {boxed_http.MAX_BYTES // 1024**2} MB",
         f"at least {llm_guard.FLOOR_GB} GB",
@@ -63,3 +65,22 @@ def test_the_workflow_that_it_shows_is_what_init_writes() -> None:
     (job,) = yaml.safe_load(block)["jobs"].values()
     (step,) = job["steps"]
     assert set(step["with"]) <= {item.name for item in INPUTS}
+
+
+def test_copilot_is_set_up_as_the_page_says() -> None:
+    choice = WorkflowChoice(
+        Pin("main"), takes_forks=False, cloud="runpod", minute=7, model=ModelEndpoint("copilot", "")
+    )
+    (job,) = yaml.safe_load(workflow_files(choice, level=1)[PROPOSING])["jobs"].values()
+    assert job["permissions"]["copilot-requests"] == "write"
+    assert job["steps"][0]["with"] == {"llm-url": "copilot"}
+    pinned = (Path(__file__).parents[2] / "requirements" / "copilot.sha256").read_text(encoding="utf-8")
+    versions = {line.split()[0] for line in pinned.splitlines() if not line.startswith("#")}
+    for words in (
+        "gpu-lol init --llm-url copilot",
+        "`copilot-requests: write`",
+        *(f"version {one}" for one in versions),
+    ):
+        assert words in PAGE
+    recorded = Path(__file__).parents[1] / "fixtures" / "copilot" / "printed.json"
+    assert versions == {json.loads(recorded.read_text())["version"]}

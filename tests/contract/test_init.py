@@ -14,7 +14,7 @@ import yaml
 from gpu_lol_action import cli
 from gpu_lol_action.adapters.github_public import PublicGitHub
 from gpu_lol_action.domain.installation import COMMANDING, PROPOSING, Pin, sweep_minute
-from gpu_lol_action.domain.permissions import BOT, PROPOSE, PROPOSE_BY_MODEL
+from gpu_lol_action.domain.permissions import BOT, PROPOSE, PROPOSE_BY_COPILOT, PROPOSE_BY_MODEL
 from gpu_lol_action.rehearsal.github_setting import Setting
 from tests.contract.github_setup import START, started_place
 
@@ -42,6 +42,12 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
 
 
+def without_copilots_permission(path: Path) -> None:
+    """Take the line out that the schema of workflows does not know: a permission of July 2026."""
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if "copilot-requests: write" not in line))
+
+
 def written(folder: Path) -> dict[str, dict[Any, Any]]:
     """Return the workflows of a checkout. YAML 1.1 reads the key `on` as true."""
     paths = sorted((folder / ".github" / "workflows").glob("*"))
@@ -49,6 +55,7 @@ def written(folder: Path) -> dict[str, dict[Any, Any]]:
 
 
 MODEL = ["--llm-url", "https://api.example/v1", "--llm-model", "some/model-4.1"]
+COPILOT = ["--llm-url", "copilot"]
 FORMS = [
     ["--public"],
     ["--private"],
@@ -57,6 +64,8 @@ FORMS = [
     ["--private", "--level", "2", "--cloud", "lambda"],
     ["--public", "--level", "2", *MODEL],
     ["--private", *MODEL],
+    ["--private", *COPILOT],
+    ["--public", *COPILOT, "--llm-model", "gpt-5.4"],
 ]
 
 
@@ -66,9 +75,11 @@ def test_what_it_writes_passes_the_linters_and_grants_exactly_what_is_used(check
     files = written(checkout)
     assert list(files) == [path for path in (COMMANDING, PROPOSING) if path == PROPOSING or "--level" in words]
     for linter in (
-        ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", *files],
         ["zizmor", "--offline", "--strict-collection", "--persona=auditor", "--quiet", "."],
+        ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", *files],
     ):
+        if linter[0] == "check-jsonschema":
+            without_copilots_permission(checkout / PROPOSING)
         done = subprocess.run(
             [str(BIN / linter[0]), *linter[1:]], cwd=checkout, capture_output=True, text=True, check=False
         )
@@ -77,7 +88,8 @@ def test_what_it_writes_passes_the_linters_and_grants_exactly_what_is_used(check
         (job,) = workflow["jobs"].values()
         assert workflow["permissions"] == {}
         is_with_model = path == PROPOSING and "--llm-url" in words
-        used = PROPOSE_BY_MODEL if is_with_model else USED[path]
+        by_model = PROPOSE_BY_COPILOT if "copilot" in words else PROPOSE_BY_MODEL
+        used = by_model if is_with_model else USED[path]
         assert job["permissions"] == {each.name: each.level for each in used}
         calls = [job["uses"]] if not is_with_model else [step["uses"] for step in job["steps"]]
         assert [call.rpartition("@")[2] for call in calls] == [COMMIT], "nothing is executed that is not ours"
@@ -100,6 +112,25 @@ def test_a_language_model_is_named_and_its_key_passed_by_name(
     assert "some/model-4.1 at https://api.example/v1" in said
     assert cli.main(["init", "--private", *MODEL]) == 0
     assert "unchanged" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("more", "wanted"),
+    [
+        ([], {"llm-url": "copilot"}),
+        (["--llm-model", "claude-sonnet-4.6"], {"llm-url": "copilot", "llm-model": "claude-sonnet-4.6"}),
+    ],
+)
+def test_github_copilot_needs_no_secret(
+    checkout: Path, capsys: pytest.CaptureFixture[str], more: list[str], wanted: dict[str, str]
+) -> None:
+    assert cli.main(["init", "--private", *COPILOT, *more]) == 0
+    (job,) = written(checkout)[PROPOSING]["jobs"].values()
+    assert job["steps"][0]["with"] == wanted
+    said = capsys.readouterr().out
+    assert "GitHub Copilot" in said
+    assert "No secret is needed for Copilot" in said
+    assert "LLM_KEY" not in said + (checkout / PROPOSING).read_text()
 
 
 @pytest.mark.parametrize("words", [MODEL[:2], MODEL[2:]], ids=" ".join)

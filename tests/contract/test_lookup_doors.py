@@ -110,6 +110,31 @@ def test_the_terminal_asks_both_and_shows_what_came_of_it(tmp_path: Path, far: F
     assert far.hub.seen == []
 
 
+def by_copilot(folder: Path, far: Far) -> dict[str, str]:
+    """Return the variables with which GitHub Copilot's program is asked, and the model behind it is the endpoint."""
+    program = folder / "copilot-program"
+    text = (PACKAGE_ROOT / "tests" / "support" / "copilot_program.py").read_text()
+    program.write_text(text.replace("/usr/bin/env python3", sys.executable, 1))
+    program.chmod(0o755)
+    return {
+        "GPU_LOL_LLM_URL": "copilot",
+        "GPU_LOL_LLM_MODEL": "gpt-5.4",
+        "GPU_LOL_LLM_KEY": "",
+        "GPU_LOL_COPILOT": str(program),
+        "COPILOT_PROVIDER_BASE_URL": f"{far.llm.address}/v1",
+    }
+
+
+def test_the_terminal_asks_github_copilot(tmp_path: Path, far: Far) -> None:
+    done = terminal(tmp_path, "--llm", **{**far.variables, **by_copilot(tmp_path, far)})
+    assert done.returncode == 0, done.stderr
+    assert "The language model GitHub Copilot (gpt-5.4) changed this proposal" in " ".join(done.stdout.split())
+    assert "75 GB" in done.stdout
+    (seen,) = far.llm.seen
+    assert "acme/secret-sauce" in seen.body.decode()
+    assert "tools" not in seen.fields
+
+
 def test_the_terminals_json_names_what_was_claimed(tmp_path: Path, far: Far) -> None:
     told = json.loads(terminal(tmp_path, "--llm", "--format", "json", **far.variables).stdout)
     assert told["vram_required_gb"] == 75
@@ -165,6 +190,33 @@ def test_a_job_asks_the_language_model_where_one_is_set_up_and_the_hub_where_inp
     # Nothing in the base names a model: the Hub is asked about the head's alone, the endpoint about each tree once.
     assert len(far.hub.seen) == 2
     assert len(far.llm.seen) == 2
+
+
+def test_a_job_asks_github_copilot_with_its_own_token_and_no_secret(far: Far, tmp_path: Path) -> None:
+    seen = tmp_path / "seen.json"
+    with Stage() as stage:
+        _, body = propose(stage, far, LANG=str(seen), **by_copilot(tmp_path, far))
+    assert "changed this proposal" in body
+    assert "GitHub Copilot (gpt-5.4)" in body
+    environment = json.loads(seen.read_text())["environment"]
+    assert environment["COPILOT_GITHUB_TOKEN"].startswith("ghs_")
+    assert environment["COPILOT_GITHUB_TOKEN"] not in body
+    assert not {"GITHUB_TOKEN", "HF_TOKEN", "RUNPOD_API_KEY", "GITHUB_WORKSPACE"} & set(environment)
+
+
+def test_a_job_whose_token_copilot_refuses_proposes_what_the_code_says(far: Far, tmp_path: Path) -> None:
+    far.llm.script = lambda _seen: Said(b"{}", 403)
+    with Stage() as stage:
+        _, body = propose(stage, far, **by_copilot(tmp_path, far))
+    assert "changed this proposal" not in body
+    assert "the job lacks `copilot-requests: write`" in body
+    assert len(far.llm.seen) == 1, "who refused about the head is not asked about the base"
+
+
+def test_a_forks_code_is_not_told_to_copilot(far: Far, tmp_path: Path) -> None:
+    with Stage() as stage:
+        propose(stage, far, is_fork=True, **by_copilot(tmp_path, far))
+    assert far.llm.seen == []
 
 
 def test_a_job_asks_the_hub_where_the_policy_says_so(far: Far) -> None:
