@@ -100,7 +100,7 @@ def memory_need(
             said if question.method.trains else _of_whole(said),
             stated or 1,
             trains=question.method.trains,
-            part=f"{model.name} ({parameters(model.parameters_b)})",
+            part=f"{model.name} ({parameters(model.parameters_b)}) needs {breakdown.required_gib:.0f} GiB",
         )
     said = _of_the_run(said, findings, breakdown, question, is_rough=is_rough)
     # What stands for a family is usually not the model whose authors published a figure.

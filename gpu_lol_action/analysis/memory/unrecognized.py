@@ -18,10 +18,10 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 def without_model(
     findings: tuple[Finding, ...], said: Sequence[Statement], count: int, *, trains: bool, part: str = ""
 ) -> MemoryNeed:
-    """Return what documentation says, or the default, where no model was recognized, or only a ``part`` of what is run."""
+    """Return what documentation says, or the default, where no model was recognized, or only a ``part`` of what is run: its name and need."""
     unsized = best(findings, "model.unsized_id")
     gap = f"the size of `{unsized.value}` is not known" if unsized else "no model of a known size was recognized"
-    gap = f"{part} needs far less, so it is taken for a part" if part else gap
+    gap = f"{part}, far less, so it is taken for a part" if part else gap
     first = headline(of_as_many(said, findings, count))
     if first is not None:
         is_sum = count > 1 and _is_over_cards(first, said)

@@ -18,7 +18,7 @@ README = "# Net\n\nWe trained on one RTX 3090.\n\n```\npython train.py\n```\n"
 def test_a_network_that_needs_far_less_is_named_as_the_part_that_it_is_taken_for(checkout: Build) -> None:
     analysis = analyze(checkout({"train.py": TRAIN.format(model="resnet50()"), "README.md": README}))
     assert analysis.not_understood[0] == (
-        "timm/resnet50.a1_in1k (25.6 M parameters) needs far less, so it is taken for a part; the documentation's RTX3090 was taken"
+        "timm/resnet50.a1_in1k (25.6 M parameters) needs 3 GiB, far less, so it is taken for a part; the documentation's RTX3090 was taken"
     )
     assert analysis.spec.hardware.vram_required_gb == 24
 
