@@ -24,7 +24,8 @@ class Policy:
     """Who may spend how much, where, for how long. ``roles`` are GitHub's ``role_name`` values that may command.
 
     ``users`` (logins) and ``teams`` (slugs of the owning organization) may command whatever their role is. ``images``
-    are patterns; none allows every image. ``smoke_label`` starts a fork's smoke test; none where it is empty. ``problem`` says why the repository's file cannot be read; then only
+    are patterns; none allows every image. ``smoke_label`` starts a fork's smoke test; none where it is empty.
+    ``project_folder`` is where the project lies that proposals are about; empty where it is looked for. ``problem`` says why the repository's file cannot be read; then only
     teardown and help are allowed.
     """
 
@@ -47,6 +48,7 @@ class Policy:
     environments_per_repository: int = 4
     month_usd: Decimal = Decimal("50")
     may_forks_launch: bool = False
+    project_folder: str = ""
     asks_hub: bool = False
     may_forks_ask_llm: bool = False
     requires_recent_sweep: bool = True

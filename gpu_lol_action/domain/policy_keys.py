@@ -33,6 +33,7 @@ class Kind(enum.Enum):
     MODE = "word"
     DETAILS = "plain or encrypted"
     LABEL = "name of a label"
+    FOLDER = "path of a folder"
 
 
 @record(frozen=True, slots=True)
@@ -95,6 +96,9 @@ KEYS: tuple[Key, ...] = (
         "gets one; a difference in card or price always does"),
     Key("proposal.environment", "says_environment", Kind.SWITCH,
         "whether another image, CUDA, Python or package alone is worth a proposal"),
+    Key("analysis.folder", "project_folder", Kind.FOLDER,
+        "the folder of the project that proposals are about, where a repository holds several: "
+        "[analysis-evidence.md](analysis-evidence.md#a-project-in-a-folder); looked for where it is empty"),
     Key("analysis.hub", "asks_hub", Kind.SWITCH,
         "whether sizes of models are looked up on the Hugging Face Hub: [hub-and-llm.md](hub-and-llm.md)"),
     Key("analysis.llm_for_forks", "may_forks_ask_llm", Kind.SWITCH,

@@ -15,6 +15,7 @@ from gpu_lol_action.domain.policy import PROPOSAL_MODES, SSH_DETAILS
 from gpu_lol_action.domain.policy_keys import Key, Kind
 from gpu_lol_action.domain.policy_values import (
     COUNT_PATTERN,
+    FOLDER_PATTERN,
     IMAGE_PATTERN,
     LABEL_PATTERN,
     LOGIN_PATTERN,
@@ -80,8 +81,11 @@ def _type(kind: Kind) -> dict[str, Any]:
             return _list(_name(IMAGE_PATTERN))
         case Kind.MODE | Kind.DETAILS:
             return {"enum": list(PROPOSAL_MODES if kind is Kind.MODE else SSH_DETAILS)}
-        case Kind.LABEL:
-            return {"type": "string", "pattern": f"^(?:{LABEL_PATTERN})?$"}
+        case Kind.LABEL | Kind.FOLDER:
+            return {
+                "type": "string",
+                "pattern": f"^(?:{LABEL_PATTERN if kind is Kind.LABEL else FOLDER_PATTERN})?$",
+            }
 
 
 def _number(least: float, most: float, pattern: str, kind: str = "number") -> dict[str, Any]:

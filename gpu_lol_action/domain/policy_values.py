@@ -34,6 +34,8 @@ LOGIN_PATTERN = r"(?=.{1,39}$)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*"
 TEAM_PATTERN = r"[a-z0-9_][a-z0-9_-]{0,99}"
 # Of what GitHub takes (50 characters) what needs no escape in YAML, and cannot be mistaken for anything else in a sentence.
 LABEL_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9 ._:/+-]{0,48}[A-Za-z0-9])?"
+# A path from the root, and nothing that leads out of it or that YAML or a sentence could take for anything else.
+FOLDER_PATTERN = r"(?!\.{1,2}(?:/|$))[A-Za-z0-9_.](?:(?:[A-Za-z0-9 ._+@-]|/(?!\.{0,2}(?:/|$))){0,198}[A-Za-z0-9._+@-])?"
 IMAGE_PATTERN = r"[A-Za-z0-9*][A-Za-z0-9._:/@*-]{0,254}"
 
 _NUMBER_TAGS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
@@ -167,6 +169,17 @@ def _label(node: yaml.Node, what: str, place: Place) -> str:
     return name
 
 
+def _folder(node: yaml.Node, what: str, place: Place) -> str:
+    path = _text(node, what, place)
+    if path and not re.fullmatch(FOLDER_PATTERN, path, re.ASCII):
+        raise place.error(
+            node,
+            f"`{what}` cannot be `{path[:40]}`.",
+            fix="Write its path from the root of the repository, without a slash at its ends, as `research/llm`.",
+        )
+    return path
+
+
 _READERS: Mapping[Kind, Callable[[yaml.Node, str, Place], object]] = {
     Kind.SWITCH: _switch,
     Kind.USD: _usd,
@@ -180,4 +193,5 @@ _READERS: Mapping[Kind, Callable[[yaml.Node, str, Place], object]] = {
     Kind.MODE: _one_of(PROPOSAL_MODES),
     Kind.DETAILS: _one_of(SSH_DETAILS),
     Kind.LABEL: _label,
+    Kind.FOLDER: _folder,
 }

@@ -28,7 +28,7 @@ from gpu_lol_action.handlers.propose_cheaper import Cheaper, suggest_cheaper
 from gpu_lol_action.handlers.propose_smoke import smoke_cost
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
-from gpu_lol_action.handlers.reading import fetch, fetch_base, read_note
+from gpu_lol_action.handlers.reading import fetch, fetch_base, fetched_in_folder, read_note
 from gpu_lol_action.handlers.surfaces import report_check
 from gpu_lol_action.handlers.teardown import month_usd
 from gpu_lol_action.render import comments
@@ -100,17 +100,27 @@ def _quiet_before_reading(occasion: Occasion) -> Outcome | None:
 
 
 def _gather(context: Context, occasion: Occasion) -> _Scene:
-    head = Fetched(occasion.pull_request.head_sha, fetch(context, occasion.pull_request.head_sha))
-    trees = _Trees(head, fetch_base(context, occasion.pull_request, head.checkout))
+    head = Fetched(occasion.pull_request.head_sha, fetch(context, occasion.pull_request.head_sha, Policy()))
+    trees = _Trees(head, fetch_base(context, occasion.pull_request, Policy(), head.checkout))
     seen = try_look(context, occasion.pull_request, is_final=not occasion.is_asked)
     # The look may have answered the policy and the note already.
     policy = occasion.load_policy()
+    trees = _in_folder(context, trees, policy)
     note = read_note(context, occasion.pull_request.number)
     is_fork = occasion.pull_request.is_fork(occasion.repository.full_name)
     kept = note.answers.at(head.sha)
     asked = context.lookups.allowed(policy, is_fork=is_fork)
     lookups = remembering(asked, kept, is_allowed=may_ask_llm(policy, is_fork=is_fork), is_proposing=True)
     return _Scene(occasion, trees, seen, policy, note, lookups, measured_runs(context))
+
+
+def _in_folder(context: Context, trees: _Trees, policy: Policy) -> _Trees:
+    """Return the trees with the project where the policy says that it is."""
+    if not policy.project_folder:
+        return trees
+    head = fetched_in_folder(context, trees.head, policy)
+    base = fetched_in_folder(context, trees.base, policy, head.checkout) if trees.base is not None else None
+    return _Trees(head, base)
 
 
 def _quiet_after_looking(scene: _Scene) -> Outcome | None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from gpu_lol_action.analysis.answer.calibrated import calibrated
 from gpu_lol_action.analysis.documents.lagging import carried
-from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.files.located import in_folder, read_in_folder
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.corrections import NO_CORRECTIONS, Corrections
 from gpu_lol_action.domain.policy import Policy
@@ -41,23 +42,31 @@ def read_commit(
     ``is_fork``: a stranger wrote it, or chose what it is compared with; then less is asked from outside.
     """
     lookups = context.lookups.allowed(policy, is_fork=is_fork)
-    return conclude(Fetched(sha, fetch(context, sha)), policy, lookups, corrections, measured=measured_runs(context))
+    return conclude(
+        Fetched(sha, fetch(context, sha, policy)), policy, lookups, corrections, measured=measured_runs(context)
+    )
 
 
-def fetch(context: Context, sha: str, like: Checkout | None = None) -> Checkout:
+def fetch(context: Context, sha: str, policy: Policy, like: Checkout | None = None) -> Checkout:
     """Return the tree of exactly that commit as data; meanwhile prices are asked for, which takes about as long.
 
-    ``like`` is another commit, whose equal files are not read again.
+    ``policy`` may say which folder the project is in. ``like`` is another commit, whose equal files are not read again.
     """
     if context.lookups.prices is not None:
         context.lookups.prices().begin(Policy().clouds)
     with context.forge.tree(sha) as folder:
-        return read_checkout(folder, like)
+        return read_in_folder(folder, policy.project_folder, like)
+
+
+def fetched_in_folder(context: Context, fetched: Fetched, policy: Policy, like: Checkout | None = None) -> Fetched:
+    """Return a tree that was read without a policy as it is read with one; where its bytes do not do for that it is read anew."""
+    checkout = in_folder(fetched.checkout, policy.project_folder)
+    return Fetched(fetched.sha, checkout if checkout is not None else fetch(context, fetched.sha, policy, like))
 
 
 def read_folder(folder: Path, sha: str, policy: Policy, lookups: Lookups = NO_LOOKUPS) -> Reading:
     """Do the same for a folder that is there already."""
-    return conclude(Fetched(sha, read_checkout(folder)), policy, lookups)
+    return conclude(Fetched(sha, read_in_folder(folder, policy.project_folder)), policy, lookups)
 
 
 def read_change(
@@ -77,12 +86,12 @@ def read_change(
     sha = pull_request.head_sha
     asked = context.lookups.allowed(policy, is_fork=is_fork)
     lookups = remembering(asked, note.answers.at(sha), is_allowed=may_ask_llm(policy, is_fork=is_fork))
-    head = fetch(context, sha)
+    head = fetch(context, sha, policy)
     if spec_text is not None:
         head = replace(head, spec_text=spec_text)
     analysis = consult(head, lookups)
     if analysis.breakdown is not None and analysis.breakdown.weighed is not None:
-        base = fetch_base(context, pull_request, head)
+        base = fetch_base(context, pull_request, policy, head)
         before = _consulted(context, base, lookups) if base is not None else None
         analysis = carried(analysis, before) if before is not None else analysis
     analysis = calibrated(analysis, measured_runs(context), head.spec_text)
@@ -97,7 +106,7 @@ def read_run(
     What people have set was set for the first run, and is left out.
     """
     sha = pull_request.head_sha
-    head = fetch(context, sha)
+    head = fetch(context, sha, policy)
     lookups = context.lookups.allowed(policy, is_fork=is_fork)
     analysis = consult(head, lookups, name)
     if analysis.first is None or analysis.first.name != name:
@@ -106,11 +115,11 @@ def read_run(
     return replace(concluded(sha, analysis, policy, NO_CORRECTIONS, lookups), spec_text=head.spec_text)
 
 
-def fetch_base(context: Context, pull_request: PullRequest, head: Checkout) -> Fetched | None:
+def fetch_base(context: Context, pull_request: PullRequest, policy: Policy, head: Checkout) -> Fetched | None:
     """Read what the pull request is compared with; a base that cannot be read leaves the comparison out."""
     try:
         sha = context.forge.merge_base(pull_request.base_sha, pull_request.head_sha)
-        return Fetched(sha, fetch(context, sha, head))
+        return Fetched(sha, fetch(context, sha, policy, head))
     except GpuLolError as error:
         context.progress.line(f"no comparison with the base: {error.explanation.what}")
         return None

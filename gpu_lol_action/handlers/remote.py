@@ -91,7 +91,7 @@ def _measured(context: Context, order: Order, record: EnvironmentRecord, found: 
     lookups = replace(context.lookups.allowed(order.policy, is_fork=is_fork), llm=None)
     ran = Ran("run", order.command.script, record.sha, context.clock.now(), found.exit_code, found.measured)
     try:
-        checkout = fetch(context, record.sha)
+        checkout = fetch(context, record.sha, order.policy)
         analysis = conclude(Fetched(record.sha, checkout), order.policy, lookups).analysis
     except GpuLolError as error:
         context.progress.line(f"not compared with the estimate: {error.explanation.what}")

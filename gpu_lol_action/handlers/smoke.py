@@ -101,7 +101,7 @@ def _smoke_of(context: Context, order: Order) -> Smoke:
     is_fork = order.pull_request.is_fork(order.repository.full_name)
     note = read_note(context, order.pull_request.number)
     reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
-    checkout = fetch(context, order.pull_request.head_sha)
+    checkout = fetch(context, order.pull_request.head_sha, order.policy)
     test = smoke_test(checkout, reading.asked, _besides(context, order, reading.asked))
     scene = Scene(checkout, reading.analysis, is_kept=not is_fork)
     return Smoke(order, test, cells_of(reading.asked, order), smoke_lease(test.time_box, order.policy), scene)

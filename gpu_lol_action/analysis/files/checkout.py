@@ -104,6 +104,7 @@ class Source:
 class Checkout:
     """A tree as far as it was read, in the order of paths, and what was left out.
 
+    ``project`` is the folder that its operator says the project is in; empty where none is named, or it holds nothing.
     Compared by identity, so that what several detectors need of one checkout is computed once.
     """
 
@@ -113,6 +114,7 @@ class Checkout:
     files_skipped: int
     notes: tuple[str, ...]
     effort: Effort = field(default_factory=Effort, repr=False)
+    project: str = ""
 
     @property
     def files_read(self) -> int:
@@ -188,8 +190,10 @@ def _by_name(checkout: Checkout) -> Mapping[str, tuple[Source, ...]]:
     return {name: tuple(sources) for name, sources in found.items()}
 
 
-def read_checkout(root: Path, like: Checkout | None = None) -> Checkout:
+def read_checkout(root: Path, like: Checkout | None = None, folder: str = "") -> Checkout:
     """Read a tree within bounds. Symbolic links, special files and what is too large are left out and named.
+
+    ``folder`` is where the project is said to be: it comes first, and what its files may speak for follows from their place in it.
 
     ``like`` is another commit of the same project that was looked into before: files that are equal in both are the same
     sources, with all that was found out of them, so that each is parsed once.
@@ -199,8 +203,9 @@ def read_checkout(root: Path, like: Checkout | None = None) -> Checkout:
         if tree is None:
             return Checkout((), {}, None, 1, (f"{UNREADABLE}: .",), effort)
         paths, left = list_tree(tree)
-        reader = _Reader(tree, effort, left, like.by_path if like is not None else {})
-        for path in paths:
+        start = f"{folder}/" if folder else ""
+        reader = _Reader(tree, effort, left, like.by_path if like is not None else {}, start)
+        for path in sorted(paths, key=lambda path: not path.startswith(start)) if start else paths:
             reader.take(path)
         for path in tuple(started_tests(reader.sources)):
             reader.take_started(path)
@@ -228,6 +233,7 @@ class _Reader:
     effort: Effort
     left: list[LeftOut]
     known: Mapping[str, Source]
+    start: str = ""
     sources: list[Source] = field(default_factory=list)
     remarks: list[LeftOut] = field(default_factory=list)
 
@@ -235,7 +241,7 @@ class _Reader:
         """Read one file, or note why not."""
         form = form_of(path)
         if form is not None:
-            self._take(path, form, role_of(path, form))
+            self._take(path, form, role_of(path.removeprefix(self.start), form))
 
     def take_started(self, path: str) -> None:
         """Read a program that was left out for its name, and that a document starts; one written for a framework of tests stays out."""

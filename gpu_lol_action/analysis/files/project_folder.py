@@ -29,7 +29,12 @@ MAX_OUTSIDE, MAX_BYTES = 200, 2**20
 
 @remembered
 def project_folder(checkout: Checkout) -> str:
-    """Return the folder of the only project, without a slash at its end; empty where the root is the project's."""
+    """Return the folder of the only project, without a slash at its end; empty where the root is the project's.
+
+    The one that its operator names counts, whatever lies beside it.
+    """
+    if checkout.project:
+        return checkout.project
     programs = [source for source in checkout.sources if source.form in _PROGRAMS]
     # A folder of configurations for a trainer that is installed has none.
     parts_of_it = programs or [source for source in checkout.sources if source.role in {Role.WORKLOAD, Role.PACKAGES}]
@@ -53,7 +58,7 @@ def within(checkout: Checkout, folder: str) -> Checkout:
     """Return what lies in a folder of a checkout as one of its own; the file with the spec stays the root's."""
     start = f"{folder}/"
     inner = tuple(_moved(source, start) for source in checkout.sources if source.path.startswith(start))
-    return replace(checkout, sources=inner, by_path={source.path: source for source in inner}, notes=())
+    return replace(checkout, sources=inner, by_path={source.path: source for source in inner}, notes=(), project="")
 
 
 def _moved(source: Source, start: str) -> Source:

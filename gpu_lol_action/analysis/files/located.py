@@ -1,0 +1,33 @@
+"""A checkout whose project lies where its operator says, so that what lies beside it does not count."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from gpu_lol_action.analysis.files.checkout import TOO_MANY, Checkout, read_checkout
+from gpu_lol_action.analysis.formats.paths import Form, Role, role_of
+
+
+def read_in_folder(root: Path, folder: str, like: Checkout | None = None) -> Checkout:
+    """Read a tree with its project in ``folder``; an empty one leaves it to be looked for. ``like`` is as for ``read_checkout``."""
+    checkout = read_checkout(root, like, folder)
+    return _located(checkout, folder) if folder else checkout
+
+
+def in_folder(checkout: Checkout, folder: str) -> Checkout | None:
+    """Return a tree that was read whole as ``read_in_folder`` reads it; None where it has to be read anew for that.
+
+    So it has where the folder's own name kept programs in it out (`benchmarks`), and where a bound cut the tree.
+    """
+    is_kept_out = role_of(f"{folder}/train.py", Form.PYTHON) is Role.ASIDE
+    is_cut = any(TOO_MANY in note for note in checkout.notes)
+    return None if is_kept_out or is_cut else _located(checkout, folder)
+
+
+def _located(checkout: Checkout, folder: str) -> Checkout:
+    """Return a checkout with its project in a folder, or with a note that this holds nothing."""
+    if any(path.startswith(f"{folder}/") for path in checkout.by_path):
+        return replace(checkout, project=folder)
+    missing = f"the policy's `analysis.folder: {folder}` holds nothing that is read"
+    return replace(checkout, notes=(missing, *checkout.notes))

@@ -1,0 +1,65 @@
+"""A repository of several projects whose policy names one: the proposal, and the machine that `up` would take, are for that one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gpu_lol_action.domain.policy import POLICY_PATH
+from gpu_lol_action.rehearsal.stage import Stage
+
+PACKAGE_ROOT = Path(__file__).parents[2]
+SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
+TRAIN = (
+    "import torch\nfrom torchvision.models import resnet50\nmodel = resnet50().cuda()\n"
+    "optimizer = torch.optim.SGD(model.parameters(), 0.1)\nfor x, y in loader:\n    loss = model(x).sum()\n"
+    "    loss.backward()\n    optimizer.step()\n"
+)
+LARGE = "import torch\nfrom transformers import AutoModelForCausalLM\nAutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-32B-Instruct').cuda()\n"
+
+
+def project(gigabytes: int, train: str = TRAIN) -> dict[str, str]:
+    return {
+        "train.py": train,
+        "README.md": f"# Net\n\nNeeds {gigabytes} GB of VRAM.\n\n```\npython train.py --batch-size 32\n```\n",
+        "requirements.txt": "torch\ntorchvision\n",
+    }
+
+
+def files(gigabytes: int, name: str) -> dict[str, str]:
+    beside = {
+        "README.md": "# Acme\n\n```\npython llm/chat.py\n```\n",
+        "llm/chat.py": LARGE,
+        "llm/requirements.txt": "transformers\n",
+    }
+    return {**beside, **{f"{name}/{path}": text for path, text in project(gigabytes).items()}}
+
+
+@pytest.mark.parametrize("name", ["research/nets", "benchmarks/nets"])
+def test_the_proposal_and_up_are_for_the_folder_that_the_policy_names(name: str) -> None:
+    with Stage() as stage:
+        hub = stage.hub
+        hub.add_user(hub.maintainer, role="admin", ssh_keys=[SSH_KEY])
+        hub.commit({**files(10, name), POLICY_PATH: f"analysis: {{folder: {name}}}\n"})
+        opened = hub.open_pull_request("researcher", files(20, name))
+        bodies, trees = {}, 0
+        for event in (opened, None):
+            given = event or hub.comment(int(opened.number or 0), hub.maintainer, "/gpu-lol up --dry-run")
+            run_id = hub.start_run(given.name, hub.maintainer)
+            keys = {"PYTHONPATH": str(PACKAGE_ROOT), "GPU_LOL_PHASE": "decide", "RUNPOD_API_KEY": "rpa_" + "k" * 40}
+            run = stage.run_step(given, run_id, keys)
+            hub.finish_run(run_id)
+            assert run.exit_code == 0, run.log
+            trees = trees or hub.counts()["GET /repos/{owner}/{repo}/tarball/{ref}"]
+            bodies[run.outputs["reason_code"]] = hub.comments(int(opened.number or 0), by=hub.bot.login)[-1].body
+    proposed, tried = bodies["proposed"], bodies["dry_run"]
+    assert "This PR needs a bigger GPU" in proposed, "the base is read for the same folder"
+    # Only a folder whose name keeps programs out has to be read once more, head and base.
+    assert trees == (2 if name == "research/nets" else 4)
+    assert f"{name}/train.py" in proposed.replace("\\", "")
+    assert "Qwen" not in proposed + tried
+    (card,) = set(re.findall(r"1 × ([A-Z0-9-]+)", tried.partition("\n\n")[0])) or {""}
+    assert card
+    assert card in proposed

@@ -1,0 +1,125 @@
+"""A project in the folder that the policy names is answered for like that folder alone, whatever lies beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from gpu_lol_action.analysis.answer.assemble import analyze, unlisted_models
+from gpu_lol_action.analysis.files import checkout as reading
+from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
+from gpu_lol_action.analysis.files.located import in_folder, read_in_folder
+from gpu_lol_action.analysis.files.project_folder import project_folder
+from gpu_lol_action.domain.analysis import Analysis
+
+TRAIN = (
+    "import torch\nfrom torchvision.models import resnet50\nmodel = resnet50().cuda()\n"
+    "optimizer = torch.optim.SGD(model.parameters(), 0.1)\nfor x, y in loader:\n    loss = model(x).sum()\n"
+    "    loss.backward()\n    optimizer.step()\n"
+)
+PROJECT = {
+    "train.py": TRAIN,
+    "README.md": "# Net\n\nNeeds 10 GB of VRAM.\n\n```\npython train.py --batch-size 32\n```\n",
+    "requirements.txt": "torch\ntorchvision\n",
+}
+BESIDE = {
+    "README.md": "# Acme\n\nTrained on 8 A100 80GB.\n\n```\npython llm/train.py\n```\n",
+    "requirements.txt": "flask\n",
+    "llm/train.py": "from transformers import AutoModelForCausalLM, Trainer\nmodel = AutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-70b-hf')\nTrainer(model).train()\n",
+    "llm/requirements.txt": "transformers\ndeepspeed\n",
+    "web/app.py": "import flask\n",
+}
+
+
+def written(folder: Path, files: Mapping[str, str]) -> Path:
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    return folder
+
+
+def whole(folder: Path, name: str, files: Mapping[str, str] = PROJECT) -> Path:
+    return written(folder, {**BESIDE, **{f"{name}/{path}": text for path, text in files.items()}})
+
+
+def shown(checkout: Checkout) -> list[object]:
+    return [(s.path, s.role, s.content, s.code is None) for s in checkout.sources] + [*checkout.notes, checkout.project]
+
+
+def answer(analysis: Analysis) -> list[object]:
+    return [analysis.spec, [(f.field, f.confidence) for f in analysis.findings]]
+
+
+@pytest.mark.parametrize("name", ["nets", "research/nets", "my nets", "benchmarks/nets", "docs/nets", "tests"])
+def test_the_answer_is_that_of_the_folder_alone(tmp_path: Path, name: str) -> None:
+    root = whole(tmp_path / "whole", name)
+    checkout = read_in_folder(root, name)
+    assert project_folder(checkout) == name
+    alone = analyze(read_checkout(written(tmp_path / "alone", PROJECT)))
+    told = analyze(checkout)
+    assert answer(told) == answer(alone)
+    assert told.spec.hardware.vram_required_gb == 10
+    assert told.first is not None
+    assert f"{name}/train.py" in told.first.command.replace("'", "")
+    assert answer(analyze(read_checkout(root))) != answer(alone)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_enough"), [("nets", True), ("research/nets", True), ("benchmarks/nets", False), ("tests", False)]
+)
+def test_what_was_read_whole_does_for_the_folder_or_is_read_anew(tmp_path: Path, name: str, is_enough: bool) -> None:
+    root = whole(tmp_path, name)
+    moved = in_folder(read_checkout(root), name)
+    assert (moved is not None) is is_enough
+    if moved is not None:
+        assert shown(moved) == shown(read_in_folder(root, name))
+
+
+def test_a_bound_cuts_what_lies_beside_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = whole(tmp_path, "z/nets")
+    monkeypatch.setattr(reading, "MAX_FILES", 4)
+    assert in_folder(read_checkout(root), "z/nets") is None
+    kept = {source.path for source in read_in_folder(root, "z/nets").sources}
+    assert kept > {f"z/nets/{path}" for path in PROJECT}
+
+
+def test_a_folder_that_is_not_there_is_said_and_all_is_looked_at(tmp_path: Path) -> None:
+    root = whole(tmp_path, "nets")
+    told = analyze(read_in_folder(root, "net"))
+    assert told.not_understood.count("the policy's `analysis.folder: net` holds nothing that is read") == 1
+    assert answer(told) == answer(analyze(read_checkout(root)))
+    moved = in_folder(read_checkout(root), "net")
+    assert moved is not None
+    assert shown(moved) == shown(read_in_folder(root, "net"))
+
+
+def test_a_folder_that_is_a_link_leads_nowhere(tmp_path: Path) -> None:
+    outside = written(tmp_path / "outside", PROJECT)
+    root = written(tmp_path / "whole", BESIDE)
+    (root / "nets").symlink_to(outside)
+    checkout = read_in_folder(root, "nets")
+    assert checkout.project == ""
+    assert not any(path.startswith("nets/") for path in checkout.by_path)
+
+
+def test_no_folder_leaves_the_project_to_be_looked_for(tmp_path: Path) -> None:
+    root = written(tmp_path, {f"ml/{path}": text for path, text in PROJECT.items()})
+    assert project_folder(read_in_folder(root, "")) == "ml"
+    assert shown(read_in_folder(root, "")) == shown(read_checkout(root))
+
+
+def test_a_project_may_lie_deeper_than_the_only_one(tmp_path: Path) -> None:
+    root = written(tmp_path, {f"ml/a/{path}": text for path, text in PROJECT.items()})
+    inner = {f"ml/b/{path}": text.replace("10 GB", "20 GB") for path, text in PROJECT.items()}
+    told = analyze(read_in_folder(written(root, inner), "ml/b"))
+    assert told.spec.hardware.vram_required_gb == 20
+
+
+def test_a_look_up_asks_for_the_models_of_the_folder(tmp_path: Path) -> None:
+    train = "from transformers import AutoModel\n" + TRAIN.replace(
+        "resnet50()", "AutoModel.from_pretrained('acme/unheard-of-net')"
+    )
+    root = whole(tmp_path, "nets", {**PROJECT, "train.py": train})
+    assert [hint.value for hint in unlisted_models(read_in_folder(root, "nets"))] == ["acme/unheard-of-net"]
