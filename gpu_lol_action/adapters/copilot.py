@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from gpu_lol_action.adapters.copilot_events import Printed, read_printed
 from gpu_lol_action.adapters.heard import Heard
@@ -149,6 +150,9 @@ class CopilotProgram:
         settings = self.settings
         passed = {name: settings.environment[name] for name in _PASSED if settings.environment.get(name)}
         passed["CI"] = "true"
+        server = urlsplit(settings.environment.get("GITHUB_SERVER_URL", "")).hostname or ""
+        if server.endswith(".ghe.com"):
+            passed.setdefault("COPILOT_GH_HOST", server)  # a company's own GitHub Enterprise Cloud
         token = settings.token or next(filter(None, map(settings.environment.get, _TOKENS)), "")
         if token:
             return {**passed, "COPILOT_GITHUB_TOKEN": token, "HOME": str(home)}

@@ -152,6 +152,16 @@ def test_the_stand_in_sees_one_token_and_nothing_else_of_ours(web: Web, tmp_path
     assert not any("allow" in option and option != "--disallow-temp-dir" for option in seen["options"])
 
 
+@pytest.mark.parametrize(
+    ("server", "host"),
+    [("https://acme.ghe.com", "acme.ghe.com"), ("https://github.com", None), ("https://git.acme.test", None), ("[", None)],
+)
+def test_the_stand_in_is_told_the_companys_own_github(web: Web, tmp_path: Path, server: str, host: str | None) -> None:
+    web.script = lambda _seen: completion("{}")
+    assert CopilotProgram(settings(web, tmp_path, GITHUB_SERVER_URL=server)).ask(QUESTION) == "{}"
+    assert json.loads((tmp_path / "seen.json").read_text())["environment"].get("COPILOT_GH_HOST") == host
+
+
 @pytest.mark.parametrize("name", ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"])
 def test_the_stand_in_gets_a_terminals_token_where_none_was_given(web: Web, tmp_path: Path, name: str) -> None:
     web.script = lambda _seen: completion(f'{{"reason": "{"github_pat_" + "d" * 30}"}}')
