@@ -154,7 +154,12 @@ def test_the_stand_in_sees_one_token_and_nothing_else_of_ours(web: Web, tmp_path
 
 @pytest.mark.parametrize(
     ("server", "host"),
-    [("https://acme.ghe.com", "acme.ghe.com"), ("https://github.com", None), ("https://git.acme.test", None), ("[", None)],
+    [
+        ("https://acme.ghe.com", "acme.ghe.com"),
+        ("https://github.com", None),
+        ("https://git.acme.test", None),
+        ("[", None),
+    ],
 )
 def test_the_stand_in_is_told_the_companys_own_github(web: Web, tmp_path: Path, server: str, host: str | None) -> None:
     web.script = lambda _seen: completion("{}")

@@ -12,6 +12,7 @@ from dataclasses import field
 from itertools import islice
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
+from gpu_lol_action.analysis.files.project_folder import alone
 from gpu_lol_action.analysis.formats.paths import Form, Role
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Finding
@@ -81,7 +82,7 @@ class _Shown:
 
 def excerpts(checkout: Checkout, analysis: Analysis) -> list[dict[str, str]]:
     """Return path and numbered lines of each file that is shown, bounded as a whole; the same tree gives the same ones."""
-    shown = _Shown()
+    shown, checkout = _Shown(), alone(checkout)
     readme, others = _documents(checkout)
     left = README_CHARACTERS if readme is None else _add_document(shown, readme, README_CHARACTERS)
     room = STARTED_CHARACTERS

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 
 from gpu_lol_action.analysis.answer.assemble import UNNEEDED
 from gpu_lol_action.analysis.answer.llm_advice import Advice
+from gpu_lol_action.analysis.answer.placed import placed_in
 from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.files.project_folder import project_folder, project_of
 from gpu_lol_action.analysis.formats.import_names import package_of
 from gpu_lol_action.analysis.package_lists.glued_names import is_published
 from gpu_lol_action.analysis.package_lists.installable_names import meant
@@ -32,7 +34,9 @@ MAX_SHOWN = 8
 
 def offered_packages(checkout: Checkout, analysis: Analysis) -> tuple[Finding, ...]:
     """Return what the files name besides what is proposed, as findings of requirements."""
-    return further_packages(checkout, primary_run(checkout), analysis.proposed.dependencies.requirements)
+    project = project_of(checkout)
+    found = further_packages(project, primary_run(project), analysis.proposed.dependencies.requirements)
+    return placed_in(found, project_folder(checkout), project)
 
 
 @record(frozen=True, slots=True)
@@ -84,7 +88,8 @@ def read_packages(checkout: Checkout, analysis: Analysis, advice: Advice, claim:
             hints[name] = Finding("dependencies.requirements", requirement, claim, Confidence.LOW, NOWHERE)
         else:
             unknown.append(name)
-    imported = _imported(checkout, run_named(checkout, advice.run or "")) if advice.dropped else frozenset[str]()
+    project = project_of(checkout)
+    imported = _imported(project, run_named(project, advice.run or "")) if advice.dropped else frozenset[str]()
     dropped = [name for name in advice.dropped if name in proposed]
     hints |= {name: Finding(UNNEEDED, name, claim, Confidence.LOW, NOWHERE) for name in dropped if name not in imported}
     kept = tuple(name for name in dropped if name in imported)

@@ -32,6 +32,11 @@ def placed(analysis: Analysis, folder: str, inner: Checkout, whole: Checkout) ->
     )
 
 
+def placed_in(value: Value, folder: str, inner: Checkout) -> Value:
+    """Return a value that speaks of a folder's files as one that speaks of them in the whole checkout; the same where that is its root."""
+    return _Put(folder, frozenset(inner.by_path)).anywhere(value) if folder else value
+
+
 def done_in(spec: EnvironmentSpec, folder: str) -> EnvironmentSpec:
     """Return a spec whose commands are run in a folder of the checkout; the same where that is its root."""
     commands = spec.dependencies.setup_commands

@@ -6,7 +6,9 @@ from collections.abc import Collection, Mapping
 from itertools import chain
 
 from gpu_lol_action.analysis.answer.assemble import detect_tree, estimated_runs
+from gpu_lol_action.analysis.answer.placed import placed_in
 from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.files.project_folder import project_folder, project_of
 from gpu_lol_action.analysis.formats.roomy import roomy
 from gpu_lol_action.analysis.runs.runs import all_runs
 from gpu_lol_action.analysis.runs.touched_runs import touched_runs
@@ -57,9 +59,19 @@ def _profiles(
     side: Side, paths: Collection[str], known: Mapping[str, ModelFacts], programs: Collection[str] | None = None
 ) -> tuple[Profile, ...]:
     """Return the runs of these files that the answer does not show; with ``programs`` only runs of these."""
-    runs = touched_runs(side.checkout, paths, all_runs(side.checkout), programs)
-    tree = detect_tree(side.checkout) if runs else ()
-    return tuple(profile for profile, _ in estimated_runs(side.checkout, tree, known, runs))
+    # Of a project in a folder, as its answer is: what lies beside that is not told of.
+    folder, project = project_folder(side.checkout), project_of(side.checkout)
+    own = _within(paths, folder)
+    runs = touched_runs(project, own, all_runs(project), None if programs is None else _within(programs, folder))
+    tree = detect_tree(project) if runs else ()
+    found = tuple(profile for profile, _ in estimated_runs(project, tree, known, runs))
+    return placed_in(found, folder, project)
+
+
+def _within(paths: Collection[str], folder: str) -> Collection[str]:
+    """Return those of the paths that lie in a folder, as they are there."""
+    start = f"{folder}/"
+    return frozenset(path.removeprefix(start) for path in paths if path.startswith(start)) if folder else paths
 
 
 def _is_larger(run: Profile, first: Profile | None) -> bool:

@@ -61,6 +61,14 @@ def within(checkout: Checkout, folder: str) -> Checkout:
     return replace(checkout, sources=inner, by_path={source.path: source for source in inner}, notes=(), project="")
 
 
+@remembered
+def alone(checkout: Checkout) -> Checkout:
+    """Return what is looked at of a checkout with the paths that it has there: for what shows files and runs nothing."""
+    folder = project_folder(checkout)
+    sources = tuple(source for source in checkout.sources if source.path.startswith(f"{folder}/"))
+    return replace(checkout, sources=sources, by_path={s.path: s for s in sources}, project="") if folder else checkout
+
+
 def _moved(source: Source, start: str) -> Source:
     return replace(source, path=source.path.removeprefix(start))
 

@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.analysis.answer.change import compare
 from gpu_lol_action.analysis.answer.touched import Side
 from gpu_lol_action.analysis.files.checkout import read_checkout
+from gpu_lol_action.analysis.files.located import read_in_folder
 from gpu_lol_action.domain.change import Change, Kind, RunChange, RunNeed, is_telling, is_worth_saying
 from gpu_lol_action.domain.finding import Evidence
 
@@ -340,3 +341,21 @@ def test_the_base_says_beside_a_head_what_it_says_alone(tmp_path: Path) -> None:
     head = side(tmp_path / "head", {**edited("default=1024", "default=4096"), "infer.py": INFER})
     beside, alone = side(tmp_path / "base", FILES, head), side(tmp_path / "base", FILES)
     assert beside.analysis == alone.analysis
+
+
+@pytest.mark.parametrize("folder", ["lab", "benchmarks/lab"])
+def test_of_a_project_in_a_folder_what_is_touched_there_is_told(tmp_path: Path, folder: str) -> None:
+    def both(more: Mapping[str, str]) -> Change:
+        trees = {"base": {}, "head": more}
+        found = []
+        for name, files in trees.items():
+            root = tmp_path / f"{name}-{len(more)}-{next(iter(more)).replace('/', '-')}"
+            inner = {f"{folder}/{path}": text for path, text in MANY.items()}
+            side(root, {"README.md": "# All\n\n```\npython other/chat.py\n```\n", **inner, **files})
+            checkout = read_in_folder(root, folder, found[0].checkout if found else None)
+            found.append(Side(checkout, analyze(checkout, checkout.spec_text)))
+        return compare(*found)
+
+    assert is_silent(both({"other/chat.py": LARGE})), "what lies beside it is another project's"
+    (run,) = both({f"{folder}/infer_z.py": LARGE}).others
+    assert (run.kind, run.name, str(run.evidence)) == (Kind.NEW, "infer-z", f"{folder}/infer_z.py:7")

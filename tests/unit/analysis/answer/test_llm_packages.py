@@ -13,8 +13,9 @@ from gpu_lol_action.analysis.answer.as_json import analysis_json
 from gpu_lol_action.analysis.answer.assemble import UNNEEDED, analyze
 from gpu_lol_action.analysis.answer.llm_advice import Refused, read_advice, write_advice
 from gpu_lol_action.analysis.answer.llm_guard import apply_advice, claim, hints_of
-from gpu_lol_action.analysis.answer.llm_packages import read_packages
+from gpu_lol_action.analysis.answer.llm_packages import offered_packages, read_packages
 from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.files.located import in_folder
 from gpu_lol_action.analysis.package_lists.glued_names import is_published
 from gpu_lol_action.domain.analysis import Analysis
 
@@ -171,3 +172,25 @@ def test_whatever_is_named_only_known_packages_are_installed(
     found = set(advised(tree, {"add_packages": added, "drop_packages": dropped}).proposed.dependencies.requirements)
     assert before - found <= {"vllm", "accelerate"}
     assert all(name == "stranger-kernels==2.1" or is_published(name) for name in found - before)
+
+
+def test_of_a_project_in_a_folder_its_own_files_name_packages_and_its_own_run_imports_them(checkout: Build) -> None:
+    beside = {
+        "serve.py": "import flask\nfrom transformers import pipeline\npipeline('text-generation', 'Qwen/Qwen2.5-7B').model.cuda()\n",
+        "requirements.txt": "flask\n",
+        "README.md": "# Lab\n## Optional\n```\npip install outside-kernels\n```\n",
+    }
+    tree = in_folder(checkout({**beside, **{f"lab/{path}": text for path, text in FILES.items()}}), "lab")
+    assert tree is not None
+    offered = offered_packages(tree, analyze(tree))
+    assert [(finding.value, str(finding.evidence)) for finding in offered] == [
+        ("stranger-kernels==2.1", "lab/README.md:4")
+    ]
+    found = advised(tree, {"add_packages": ["stranger_kernels", "outside-kernels"], "drop_packages": ["transformers"]})
+    assert "stranger-kernels==2.1" in found.proposed.dependencies.requirements
+    assert "transformers" in found.proposed.dependencies.requirements
+    said = " ".join(found.not_understood)
+    assert "would add `outside-kernels`, which no file of the code names" in said
+    assert "would drop `transformers`, which the run imports as it starts" in said
+    places = {str(finding.evidence) for finding in found.findings if finding.value == "stranger-kernels==2.1"}
+    assert "lab/README.md:4" in places

@@ -6,6 +6,7 @@ import json
 
 from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.analysis.answer.llm_question import build_question
+from gpu_lol_action.analysis.files.located import in_folder
 from gpu_lol_action.domain.lookup import Question
 from tests.unit.analysis.conftest import Build
 
@@ -86,3 +87,20 @@ def test_marks_that_hide_or_reorder_text_are_spelled_out_and_letters_of_any_scri
     assert "👩\\u200d🔬 需要 24 GB 显存" in question.data
     read_back = json.dumps(document(question)["files"], ensure_ascii=False)
     assert "👩\u200d🔬 需要 24 GB 显存" in read_back
+
+
+def test_what_lies_beside_a_named_project_is_not_told(checkout: Build) -> None:
+    files = {
+        "README.md": "# Everything\n\nNeeds 8 A100 80GB.\n",
+        "other/train.py": FILES["train.py"].replace("7B", "72B"),
+        "other/README.md": "# Other\n\nNeeds 640 GB of GPU memory.\n",
+        **{f"lab/{path}": text for path, text in FILES.items()},
+    }
+    tree = in_folder(checkout(files), "lab")
+    assert tree is not None
+    shown = document(build_question(tree, analyze(tree)))["files"]
+    assert isinstance(shown, list)
+    assert {each["path"] for each in shown} == {"lab/README.md", "lab/train.py"}
+    question = build_question(tree, analyze(tree))
+    assert "72B" not in question.data
+    assert "640 GB" not in question.data
