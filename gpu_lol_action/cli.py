@@ -145,7 +145,6 @@ def _carry_out(command: Command) -> Ending:
         return Ending.ANSWERED
 
     from gpu_lol_action.domain.environment import Requester
-    from gpu_lol_action.domain.policy import Policy
     from gpu_lol_action.handlers.context import Order
 
     with terminal.terminal(Path.cwd(), TerminalProgress(), _answer_in(command)) as context:
@@ -154,7 +153,7 @@ def _carry_out(command: Command) -> Ending:
             requester=Requester(terminal.user()),
             repository=context.forge.repository(),
             pull_request=context.forge.pull_request(0),
-            policy=Policy(requires_recent_sweep=False),
+            policy=terminal.own_policy(context),
         )
         if command.name == "budget" and command.output_format == "json":
             from gpu_lol_action.handlers.budget import describe_budget

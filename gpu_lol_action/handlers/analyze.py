@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gpu_lol_action.analysis.answer.as_json import analysis_json
 from gpu_lol_action.analysis.answer.priced_json import Against, Priced
-from gpu_lol_action.analysis.files.checkout import read_checkout
+from gpu_lol_action.analysis.files.located import named_folder, read_in_folder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec_text import write_spec
@@ -45,10 +45,12 @@ def describe_folder(
     """
     if not folder.is_dir():
         raise UserError("not_a_folder", f"{folder} is no folder.", fix="gpu-lol analyze PATH_OF_A_REPOSITORY")
-    policy = Policy()
+    policy = Policy(project_folder=named_folder(folder))
     policy = replace(policy, lease=lease) if lease is not None else policy
-    read = Fetched("", read_checkout(folder))
-    before = Fetched(base[0], read_checkout(base[1], read.checkout)) if base is not None else None
+    read = Fetched("", read_in_folder(folder, policy.project_folder))
+    before = (
+        Fetched(base[0], read_in_folder(base[1], policy.project_folder, read.checkout)) if base is not None else None
+    )
     compared = conclude_change(read, before, policy, lookups)
     head, old = compared.head, compared.base
     if printing.form == "json":

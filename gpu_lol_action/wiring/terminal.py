@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.adapters.clock import SystemClock
-from gpu_lol_action.errors import Door
+from gpu_lol_action.errors import Door, GpuLolError
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.wiring.hands import (
     REHEARSAL_VARIABLES,
@@ -27,6 +27,7 @@ from gpu_lol_action.wiring.hands import (
 from gpu_lol_action.wiring.lookups import terminal_lookups, terminal_prices
 
 if TYPE_CHECKING:
+    from gpu_lol_action.domain.policy import Policy
     from gpu_lol_action.domain.request import (
         Command,
         Outcome,
@@ -80,6 +81,18 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
                 smoke_book=lambda: StoredSmokeBook(FileStore(state_folder("smoke", repository.full_name))),
                 measured=lambda: StoredMeasuredRuns(FileStore(state_folder("measured", repository.full_name))),
             )
+
+
+def own_policy(context: Context) -> Policy:
+    """Return what holds in a terminal: the limits of a repository's policy are its bot's, but the project lies where it says."""
+    from gpu_lol_action.domain.policy import POLICY_PATH, Policy
+    from gpu_lol_action.domain.policy_yaml import parse_policy
+
+    try:
+        folder = parse_policy(context.forge.read_file(POLICY_PATH, "HEAD")).project_folder
+    except GpuLolError:
+        folder = ""
+    return Policy(requires_recent_sweep=False, project_folder=folder)
 
 
 def _file_vault(folder: Path, hands: Hands) -> Vault:

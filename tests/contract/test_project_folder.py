@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,3 +67,33 @@ def test_the_proposal_and_up_are_for_the_folder_that_the_policy_names(name: str)
     (card,) = set(re.findall(r"1 × ([A-Z0-9-]+)", tried.partition("\n\n")[0])) or {""}
     assert card
     assert card in proposed
+
+
+def test_a_terminal_takes_the_folder_from_the_checkouts_own_policy(tmp_path: Path) -> None:
+    for path, text in {**files(20, "research/nets"), POLICY_PATH: "analysis: {folder: research/nets}\n"}.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "All"]):
+        subprocess.run([*git, *words], cwd=tmp_path, check=True)
+    home = tmp_path / "home"
+    (home / ".ssh").mkdir(parents=True)
+    (home / ".ssh" / "id_ed25519.pub").write_text(SSH_KEY)
+    own = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(PACKAGE_ROOT)}
+    own |= {"GPU_LOL_PRICES": "bundled", "RUNPOD_API_KEY": "rpa_" + "k" * 40}
+
+    def said(*words: str) -> str:
+        command = [sys.executable, "-m", "gpu_lol_action.cli", *words]
+        done = subprocess.run(command, cwd=tmp_path, env=own, capture_output=True, encoding="utf-8", check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    told = json.loads(said("analyze", "--format", "json"))
+    assert told["vram_required_gb"] == 20
+    assert (
+        told["vram_required_gb"] == json.loads(said("analyze", "research/nets", "--format", "json"))["vram_required_gb"]
+    )
+    assert json.loads(said("analyze", "--base", "HEAD", "--format", "json"))["vram_required_gb"] == 20
+    assert "20 GB" in said("offers")
+    # The cheapest that holds 20 GB; the other project would want one that holds 32 B parameters.
+    assert said("up", "--dry-run").startswith(f"⚪ Dry run: 1 × {told['gpu_type']} ")

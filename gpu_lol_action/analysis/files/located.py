@@ -5,14 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from gpu_lol_action.analysis.files.checkout import TOO_MANY, Checkout, read_checkout
+from gpu_lol_action.analysis.files.checkout import MAX_FILE_BYTES, TOO_MANY, Checkout, read_checkout
+from gpu_lol_action.analysis.files.tree import UNREADABLE, open_tree
 from gpu_lol_action.analysis.formats.paths import Form, Role, role_of
+from gpu_lol_action.analysis.formats.texts import text_of
+from gpu_lol_action.domain.policy import POLICY_PATH
+from gpu_lol_action.errors import SpecError
 
 
 def read_in_folder(root: Path, folder: str, like: Checkout | None = None) -> Checkout:
     """Read a tree with its project in ``folder``; an empty one leaves it to be looked for. ``like`` is as for ``read_checkout``."""
     checkout = read_checkout(root, like, folder)
     return _located(checkout, folder) if folder else checkout
+
+
+def named_folder(root: Path) -> str:
+    """Return the folder that a checkout's own policy file says the project is in; empty where it says none, or cannot be read."""
+    with open_tree(root) as tree:
+        policy = tree.read(POLICY_PATH, MAX_FILE_BYTES) if tree is not None else UNREADABLE
+    if isinstance(policy, str):
+        return ""
+    from gpu_lol_action.domain.policy_yaml import parse_policy  # hardly any checkout has one
+
+    try:
+        return parse_policy(text_of(policy)).project_folder
+    except SpecError:
+        return ""
 
 
 def in_folder(checkout: Checkout, folder: str) -> Checkout | None:

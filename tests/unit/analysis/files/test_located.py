@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from gpu_lol_action.analysis.answer.assemble import analyze, unlisted_models
 from gpu_lol_action.analysis.files import checkout as reading
 from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
-from gpu_lol_action.analysis.files.located import in_folder, read_in_folder
+from gpu_lol_action.analysis.files.located import in_folder, named_folder, read_in_folder
 from gpu_lol_action.analysis.files.project_folder import project_folder
 from gpu_lol_action.domain.analysis import Analysis
 
@@ -123,3 +124,36 @@ def test_a_look_up_asks_for_the_models_of_the_folder(tmp_path: Path) -> None:
     )
     root = whole(tmp_path, "nets", {**PROJECT, "train.py": train})
     assert [hint.value for hint in unlisted_models(read_in_folder(root, "nets"))] == ["acme/unheard-of-net"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "folder"),
+    [
+        ("analysis: {folder: research/nets}\n", "research/nets"),
+        ("analysis: {hub: true}\n", ""),
+        ("analysis: {folder: ../outside}\n", ""),
+        ("analysis: [\n", ""),
+        ("", ""),
+        (None, ""),
+    ],
+)
+def test_a_checkouts_own_policy_names_the_folder(tmp_path: Path, policy: str | None, folder: str) -> None:
+    root = whole(tmp_path, "research/nets")
+    if policy is not None:
+        written(root, {".github/gpu-lol.yml": policy})
+    assert named_folder(root) == folder
+
+
+def test_a_policy_that_is_no_file_of_the_checkout_names_nothing(tmp_path: Path) -> None:
+    outside = written(tmp_path / "outside", {"gpu-lol.yml": "analysis: {folder: research/nets}\n"})
+    root = whole(tmp_path / "whole", "research/nets")
+    (root / ".github").symlink_to(outside)
+    assert named_folder(root) == ""
+    (root / ".github").unlink()
+    (root / ".github").mkdir()
+    (root / ".github" / "gpu-lol.yml").symlink_to(outside / "gpu-lol.yml")
+    assert named_folder(root) == ""
+    (root / ".github" / "gpu-lol.yml").unlink()
+    os.mkfifo(root / ".github" / "gpu-lol.yml")
+    assert named_folder(root) == ""
+    assert named_folder(root / "not there") == ""
