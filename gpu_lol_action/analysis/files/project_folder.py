@@ -31,10 +31,10 @@ MAX_OUTSIDE, MAX_BYTES = 200, 2**20
 def project_folder(checkout: Checkout) -> str:
     """Return the folder of the only project, without a slash at its end; empty where the root is the project's.
 
-    The one that its operator names counts, whatever lies beside it.
+    The one that its operator names counts, whatever lies beside it; within that the only project is looked for as in any other.
     """
     if checkout.project:
-        return checkout.project
+        return posixpath.join(checkout.project, project_folder(within(checkout, checkout.project))).rstrip("/")
     programs = [source for source in checkout.sources if source.form in _PROGRAMS]
     # A folder of configurations for a trainer that is installed has none.
     parts_of_it = programs or [source for source in checkout.sources if source.role in {Role.WORKLOAD, Role.PACKAGES}]

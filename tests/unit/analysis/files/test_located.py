@@ -118,6 +118,16 @@ def test_a_project_may_lie_deeper_than_the_only_one(tmp_path: Path) -> None:
     assert told.spec.hardware.vram_required_gb == 20
 
 
+def test_within_the_folder_the_only_project_is_looked_for(tmp_path: Path) -> None:
+    root = whole(tmp_path, "team/nets")
+    checkout = read_in_folder(root, "team")
+    assert project_folder(checkout) == "team/nets"
+    alone = analyze(read_checkout(root / "team"))
+    assert answer(analyze(checkout)) == answer(alone)
+    assert alone.first is not None
+    assert alone.first.command == "python nets/train.py --batch-size 32"
+
+
 def test_a_look_up_asks_for_the_models_of_the_folder(tmp_path: Path) -> None:
     train = "from transformers import AutoModel\n" + TRAIN.replace(
         "resnet50()", "AutoModel.from_pretrained('acme/unheard-of-net')"
