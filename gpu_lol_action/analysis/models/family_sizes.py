@@ -62,7 +62,9 @@ def named_by_its_files(run: Run) -> Finding | None:
         model = find_model(name) if name else None
         if model is not None and model.kind.startswith(("llm", "vlm")):
             why = f"the name `{path.rpartition('/')[2]}` says it"
-            where = Evidence(path) if path in _files(run) else run.evidence
+            # A command may name a file that is not there.
+            read = [source.path for source in (run.script, *run.configs) if source is not None]
+            where = Evidence(path) if path in (run.evidence.path, *read) else run.evidence
             return Finding("model.family", name, why, Confidence.LOW, where)
     return None
 

@@ -60,3 +60,10 @@ def test_data_and_logs_are_no_other_model(checkout: Build) -> None:
     for made in ("Dataset(name='somebody/pictures')", "WandbLogger(name='team/runs')"):
         program = SOUND.format(named="size='small'").replace("    speaker =", f"    {made}\n    speaker =", 1)
         assert family(checkout({"speak_flux.py": program, "ours.py": "class Speaker:\n    pass\n"})) is not None
+
+
+def test_a_configuration_that_a_command_names_and_that_is_not_there_is_no_place(checkout: Build) -> None:
+    """Of 791 public folders one had such evidence: a page that names a file which was renamed."""
+    tree = checkout({"README.md": "# Tune\n\n```\naxolotl train examples/tune/qwen3-4b-lora.yaml\n```\n"})
+    (found,) = model_families.guess_family(tree, primary_run(tree))
+    assert (found.value, str(found.evidence)) == ("qwen3-4b", "README.md:4")
