@@ -158,26 +158,16 @@ def _one_of(valid: tuple[str, ...]) -> Callable[[yaml.Node, str, Place], str]:
     return read
 
 
-def _label(node: yaml.Node, what: str, place: Place) -> str:
-    name = _text(node, what, place)
-    if name and not re.fullmatch(LABEL_PATTERN, name, re.ASCII):
-        raise place.error(
-            node,
-            f"`{what}` cannot hold `{name[:40]}`.",
-            fix="Write letters, digits and `. _ : / + -` between them, 50 at most.",
-        )
-    return name
+def _spelled(pattern: str, fix: str) -> Callable[[yaml.Node, str, Place], str]:
+    """Return a reader of one text of that pattern, which may be empty: then nothing is named."""
 
+    def read(node: yaml.Node, what: str, place: Place) -> str:
+        text = _text(node, what, place)
+        if text and not re.fullmatch(pattern, text, re.ASCII):
+            raise place.error(node, f"`{what}` cannot be `{text[:40]}`.", fix=fix)
+        return text
 
-def _folder(node: yaml.Node, what: str, place: Place) -> str:
-    path = _text(node, what, place)
-    if path and not re.fullmatch(FOLDER_PATTERN, path, re.ASCII):
-        raise place.error(
-            node,
-            f"`{what}` cannot be `{path[:40]}`.",
-            fix="Write its path from the root of the repository, without a slash at its ends, as `research/llm`.",
-        )
-    return path
+    return read
 
 
 _READERS: Mapping[Kind, Callable[[yaml.Node, str, Place], object]] = {
@@ -192,6 +182,9 @@ _READERS: Mapping[Kind, Callable[[yaml.Node, str, Place], object]] = {
     Kind.IMAGES: _matching(IMAGE_PATTERN, "an image, with `*` for any part of a name", MAX_NAMES),
     Kind.MODE: _one_of(PROPOSAL_MODES),
     Kind.DETAILS: _one_of(SSH_DETAILS),
-    Kind.LABEL: _label,
-    Kind.FOLDER: _folder,
+    Kind.LABEL: _spelled(LABEL_PATTERN, "Write letters, digits and `. _ : / + -` between them, 50 at most."),
+    Kind.FOLDER: _spelled(
+        FOLDER_PATTERN,
+        "Write its path from the root of the repository, without a slash at its ends, as `research/llm`.",
+    ),
 }
