@@ -80,11 +80,15 @@ class SmokeCell:
 
 @record(frozen=True, slots=True)
 class SmokeTest:
-    """What is run in the checkout: a shell command within a time box, and why it is this one."""
+    """What is run in the checkout: a shell command within a time box, and why it is this one.
+
+    ``folder`` is where the command goes first, from which its report tells paths; empty where it stays at the root.
+    """
 
     command: str
     time_box: timedelta
     why: str
+    folder: str = ""
 
 
 @record(frozen=True, slots=True)

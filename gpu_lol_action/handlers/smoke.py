@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from datetime import datetime, timedelta
 
 from gpu_lol_action.analysis.answer.smoke_matrix import matrix
 from gpu_lol_action.analysis.answer.smoke_test import BESIDES, smoke_test
+from gpu_lol_action.analysis.files.project_folder import project_folder
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, State, Tombstone
 from gpu_lol_action.domain.names import environment_name, user_hash
 from gpu_lol_action.domain.request import Outcome
@@ -102,16 +104,17 @@ def _smoke_of(context: Context, order: Order) -> Smoke:
     note = read_note(context, order.pull_request.number)
     reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
     checkout = fetch(context, order.pull_request.head_sha, order.policy)
-    test = smoke_test(checkout, reading.asked, _besides(context, order, reading.asked))
+    test = smoke_test(checkout, reading.asked, _besides(context, order, reading.asked, project_folder(checkout)))
     scene = Scene(checkout, reading.analysis, is_kept=not is_fork)
     return Smoke(order, test, cells_of(reading.asked, order), smoke_lease(test.time_box, order.policy), scene)
 
 
-def _besides(context: Context, order: Order, spec: EnvironmentSpec) -> dict[str, str]:
-    """Return pytest's own files, where the spec does not say what to run."""
+def _besides(context: Context, order: Order, spec: EnvironmentSpec, folder: str) -> dict[str, str]:
+    """Return pytest's own files of the project in that folder, where the spec does not say what to run."""
     if spec.smoke is not None and spec.smoke.command:
         return {}
-    texts = {path: context.forge.read_file(path, order.pull_request.head_sha) for path in BESIDES}
+    sha = order.pull_request.head_sha
+    texts = {name: context.forge.read_file(posixpath.join(folder, name), sha) for name in BESIDES}
     return {path: text for path, text in texts.items() if text}
 
 

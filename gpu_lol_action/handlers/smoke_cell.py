@@ -224,7 +224,7 @@ def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Trial | Non
         remedy=redact(verdict.remedy),
         exit_code=tested.exit_code if tested is not None else None,
         took=tested.took if tested is not None else timedelta(0),
-        tests=redacted_report(report, redact) if isinstance(report, TestReport) else None,
+        tests=redacted_report(report, redact, plan.test.folder) if isinstance(report, TestReport) else None,
         report_note=redact(report) if isinstance(report, str) else "",
         machine=_machine(record),
         cost_usd=record.bill.usd if record.bill else None,

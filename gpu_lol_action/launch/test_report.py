@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -31,10 +32,15 @@ def report_sentence(report: TestReport | str | None, *, is_passed: bool) -> str:
     return "" if report.failed else f"None of the {report.total} tests in its report failed."
 
 
-def redacted_report(report: TestReport, redact: Callable[[str], str]) -> TestReport:
-    """Return a report without what looks like a secret in its names and messages."""
+def redacted_report(report: TestReport, redact: Callable[[str], str], folder: str = "") -> TestReport:
+    """Return a report without what looks like a secret in its names and messages, of tests that were run in a folder of the checkout."""
+
+    def place(path: str) -> str:
+        return path if not path or path.startswith(f"{folder}/") else posixpath.join(folder, path)
 
     def clean(cases: Sequence[TestCase]) -> tuple[TestCase, ...]:
-        return tuple(replace(case, name=redact(case.name), message=redact(case.message)) for case in cases)
+        return tuple(
+            replace(case, name=redact(case.name), message=redact(case.message), path=place(case.path)) for case in cases
+        )
 
     return replace(report, failures=clean(report.failures), slowest=clean(report.slowest))

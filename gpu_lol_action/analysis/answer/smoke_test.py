@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.files.project_folder import project_folder, project_of
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.smoke import SmokeTest
 from gpu_lol_action.domain.spec import EnvironmentSpec
@@ -31,22 +32,25 @@ _ASIDE = frozenset({"tests", "test", "docs", "doc", "examples", "example", "scri
 def smoke_test(checkout: Checkout, spec: EnvironmentSpec, besides: Mapping[str, str]) -> SmokeTest:
     """Return what is run, and why it is this: without any test the machine's own checks are all there is to prove.
 
-    ``besides``: path and text of those of pytest's files that a checkout is not read for (``BESIDES``).
+    A project in a folder is tested there. ``besides``: path in the project and text of those of pytest's files that a checkout is
+    not read for (``BESIDES``).
     """
     box = timedelta(minutes=spec.smoke.timeout_minutes) if spec.smoke is not None else DEFAULT_BOX
     if spec.smoke is not None and spec.smoke.command:
         return SmokeTest(spec.smoke.command, box, "the spec's own command")
+    folder, checkout = project_folder(checkout), project_of(checkout)
+    there = f"cd {shlex.quote(folder)} && " if folder else ""
     markers = gpu_markers(checkout, besides)
     if markers:
         expression = " or ".join(markers)
-        command = f"python -m pytest -m {shlex.quote(expression)}"
-        return SmokeTest(command, box, f"the tests marked {', '.join(f'`{name}`' for name in markers)}")
+        command = f"{there}python -m pytest -m {shlex.quote(expression)}"
+        return SmokeTest(command, box, f"the tests marked {', '.join(f'`{name}`' for name in markers)}", folder)
     packages = own_packages(checkout)
     if packages:
         named = ", ".join(f"`{name}`" for name in packages)
         places = "import sys; sys.path[:0] = ['src', '.']; " if _is_source_folder(checkout) else ""
-        command = f"python -c {shlex.quote(places + 'import ' + ', '.join(packages))}"
-        return SmokeTest(command, box, f"no test is marked for GPUs: an import of {named}")
+        command = f"{there}python -c {shlex.quote(places + 'import ' + ', '.join(packages))}"
+        return SmokeTest(command, box, f"no test is marked for GPUs: an import of {named}", folder)
     return SmokeTest(
         "true", box, "no test is marked for GPUs and there is no package to import: the machine's checks alone"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from datetime import timedelta
 
@@ -69,3 +70,19 @@ def test_with_nothing_to_try_the_machines_checks_are_the_test(checkout: Build) -
     test = smoke_test(checkout({"train.py": "import torch\n"}), EnvironmentSpec())
     assert test.command == "true"
     assert "checks alone" in test.why
+
+
+@pytest.mark.parametrize("folder", ["ml", "my ml"])
+def test_a_project_in_a_folder_is_tested_there(checkout: Build, folder: str) -> None:
+    files = {"README.md": "# Acme\n", f"{folder}/README.md": "# Nets\n", f"{folder}/train.py": "import torch\n"}
+    marked = checkout({**files, f"{folder}/pyproject.toml": MARKED})
+    there = f"cd {shlex.quote(folder)} && "
+    assert smoke_test(marked, EnvironmentSpec()).command == f"{there}python -m pytest -m gpu"
+    assert smoke_test(marked, EnvironmentSpec()).folder == folder
+    packed = checkout({f"{folder}/pyproject.toml": "", f"{folder}/nets/__init__.py": ""})
+    assert smoke_test(packed, EnvironmentSpec()).command == f"{there}python -c 'import nets'"
+    named = checkout({f"{folder}/nets/__init__.py": ""})
+    besides = {"pytest.ini": "[pytest]\nmarkers =\n    cuda: x\n"}
+    assert smoke_test(named, EnvironmentSpec(), besides).command == f"{there}python -m pytest -m cuda"
+    own = smoke_test(named, EnvironmentSpec(smoke=Smoke("python check.py")))
+    assert (own.command, own.folder) == ("python check.py", ""), "a spec's own command is run where it always was"

@@ -1,0 +1,31 @@
+"""A test's report as it is kept: without secrets, and with the paths that its files have in the checkout."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.domain.smoke import TestCase, TestReport, TestStatus
+from gpu_lol_action.launch.test_report import redacted_report
+
+
+def report(path: str) -> TestReport:
+    case = TestCase("test_key_hf_secret", TestStatus.FAILED, 1.0, "hf_secret", path, 3)
+    return TestReport(0, 1, 0, 1.0, (case,), (case,))
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "wanted"),
+    [
+        ("tests/test_net.py", "", "tests/test_net.py"),
+        ("tests/test_net.py", "ml", "ml/tests/test_net.py"),
+        # pytest's root may lie above the folder that it is started in.
+        ("ml/tests/test_net.py", "ml", "ml/tests/test_net.py"),
+        ("ml.py", "ml", "ml/ml.py"),
+        ("", "ml", ""),
+    ],
+)
+def test_paths_are_those_of_the_checkout_and_secrets_are_out(path: str, folder: str, wanted: str) -> None:
+    kept = redacted_report(report(path), lambda text: text.replace("hf_secret", "[redacted]"), folder)
+    for case in (*kept.failures, *kept.slowest):
+        assert (case.name, case.message) == ("test_key_[redacted]", "[redacted]")
+        assert (case.path, case.line) == (wanted, 3)
