@@ -14,6 +14,7 @@ from gpu_lol_action.adapters.github import Ask, Connection, GitHubClient
 from gpu_lol_action.adapters.github_closing import close_at_once
 from gpu_lol_action.adapters.github_comments import Hands, OnePost, author_of, posted
 from gpu_lol_action.adapters.github_commit_facts import rest_commit
+from gpu_lol_action.adapters.github_compare import Comparisons
 from gpu_lol_action.adapters.github_files import CommitFiles
 from gpu_lol_action.adapters.github_first_look import FirstLook, Focus
 from gpu_lol_action.adapters.github_people import is_team_member, read_comment
@@ -53,6 +54,7 @@ class GitHubForge:
         self._me: str | None = None
         self._nodes: dict[int, str] = dict(focus.nodes) if focus is not None else {}
         self._files = CommitFiles(self.client, hands.note)
+        self._comparisons = Comparisons(self.client)
 
     def close(self) -> None:
         """End the connection to GitHub, and leave nothing on the disk."""
@@ -273,9 +275,11 @@ class GitHubForge:
 
     def merge_base(self, base: str, head: str) -> str:
         """Return the commit that both have in common."""
-        span = f"{base}...{head}"
-        raw = self.client.get("compare/{span}", {"span": span}, per_page=1)
-        return str(raw["merge_base_commit"]["sha"])
+        return self._comparisons.of(base, head)[0]
+
+    def changed_paths(self, base: str, head: str) -> frozenset[str]:
+        """Return the paths that differ from what both have in common, as GitHub lists them: of at most 300 files."""
+        return self._comparisons.of(base, head)[1]
 
 
 def _not_understood(subject: str) -> GpuLolError:

@@ -170,6 +170,11 @@ class LocalForge:
         """Return the common ancestor."""
         return self._git("merge-base", base, head).strip()
 
+    def changed_paths(self, base: str, head: str) -> frozenset[str]:
+        """Return the paths that differ from what both have in common."""
+        named = self._git("diff", "--name-only", "--no-renames", "-z", f"{base}...{head}")
+        return frozenset(filter(None, named.split("\0")))
+
     def is_run_alive(self, run_id: str) -> bool:
         """Return whether the process that a record names still runs here; a later one with its number is none."""
         _, pid, born = (*run_id.split(":"), "", "")[:3]

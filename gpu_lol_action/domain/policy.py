@@ -25,7 +25,7 @@ class Policy:
 
     ``users`` (logins) and ``teams`` (slugs of the owning organization) may command whatever their role is. ``images``
     are patterns; none allows every image. ``smoke_label`` starts a fork's smoke test; none where it is empty.
-    ``project_folder`` is where the project lies that proposals are about; empty where it is looked for. ``problem`` says why the repository's file cannot be read; then only
+    ``project_folders`` are where the repository's projects lie; none where the only one is looked for. ``problem`` says why the repository's file cannot be read; then only
     teardown and help are allowed.
     """
 
@@ -48,7 +48,7 @@ class Policy:
     environments_per_repository: int = 4
     month_usd: Decimal = Decimal("50")
     may_forks_launch: bool = False
-    project_folder: str = ""
+    project_folders: tuple[str, ...] = ()
     asks_hub: bool = False
     may_forks_ask_llm: bool = False
     requires_recent_sweep: bool = True
@@ -64,6 +64,11 @@ class Policy:
     least_change_percent: int = 5
     says_environment: bool = True
     ssh_details: str = "plain"
+
+    @property
+    def project_folder(self) -> str:
+        """Where the project lies that is asked about; empty where it is looked for."""
+        return self.project_folders[0] if self.project_folders else ""
 
     @property
     def is_ssh_sealed(self) -> bool:

@@ -14,6 +14,7 @@ MAX_COUNT = 1000
 MAX_HOURS = 30 * 24
 MIN_HOURS = 0.01
 MAX_NAMES = 100
+MAX_FOLDERS = 50
 MAX_TEAMS = 5  # each may cost a request for each command
 SCHEMA_URL = "https://raw.githubusercontent.com/gpu-lol/gpu-lol-action/main/docs/gpu-lol-policy.schema.json"
 
@@ -33,7 +34,7 @@ class Kind(enum.Enum):
     MODE = "word"
     DETAILS = "plain or encrypted"
     LABEL = "name of a label"
-    FOLDER = "path of a folder"
+    FOLDERS = "list of folders"
 
 
 @record(frozen=True, slots=True)
@@ -96,9 +97,9 @@ KEYS: tuple[Key, ...] = (
         "gets one; a difference in card or price always does"),
     Key("proposal.environment", "says_environment", Kind.SWITCH,
         "whether another image, CUDA, Python or package alone is worth a proposal"),
-    Key("analysis.folder", "project_folder", Kind.FOLDER,
-        "the folder of the project that proposals are about, where a repository holds several: "
-        "[analysis-evidence.md](analysis-evidence.md#a-project-in-a-folder); looked for where it is empty"),
+    Key("analysis.folders", "project_folders", Kind.FOLDERS,
+        "the folders of a repository's projects: proposals and machines are for the first that a pull request changes "
+        "([analysis-evidence.md](analysis-evidence.md#a-project-in-a-folder)); with none named the only project is looked for"),
     Key("analysis.hub", "asks_hub", Kind.SWITCH,
         "whether sizes of models are looked up on the Hugging Face Hub: [hub-and-llm.md](hub-and-llm.md)"),
     Key("analysis.llm_for_forks", "may_forks_ask_llm", Kind.SWITCH,

@@ -77,15 +77,13 @@ def _type(kind: Kind) -> dict[str, Any]:
             return _list(_name(LOGIN_PATTERN))
         case Kind.TEAMS:
             return _list(_name(TEAM_PATTERN), policy_keys.MAX_TEAMS)
-        case Kind.IMAGES:
-            return _list(_name(IMAGE_PATTERN))
+        case Kind.IMAGES | Kind.FOLDERS:
+            is_image = kind is Kind.IMAGES
+            return _list(_name(IMAGE_PATTERN)) if is_image else _list(_name(FOLDER_PATTERN), policy_keys.MAX_FOLDERS)
         case Kind.MODE | Kind.DETAILS:
             return {"enum": list(PROPOSAL_MODES if kind is Kind.MODE else SSH_DETAILS)}
-        case Kind.LABEL | Kind.FOLDER:
-            return {
-                "type": "string",
-                "pattern": f"^(?:{LABEL_PATTERN if kind is Kind.LABEL else FOLDER_PATTERN})?$",
-            }
+        case Kind.LABEL:
+            return {"type": "string", "pattern": f"^(?:{LABEL_PATTERN})?$"}
 
 
 def _number(least: float, most: float, pattern: str, kind: str = "number") -> dict[str, Any]:

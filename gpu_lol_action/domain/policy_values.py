@@ -16,6 +16,7 @@ from gpu_lol_action.domain.policy import PROPOSAL_MODES, SSH_DETAILS
 from gpu_lol_action.domain.policy_keys import (
     CLOUDS,
     MAX_COUNT,
+    MAX_FOLDERS,
     MAX_HOURS,
     MAX_NAMES,
     MAX_TEAMS,
@@ -183,8 +184,7 @@ _READERS: Mapping[Kind, Callable[[yaml.Node, str, Place], object]] = {
     Kind.MODE: _one_of(PROPOSAL_MODES),
     Kind.DETAILS: _one_of(SSH_DETAILS),
     Kind.LABEL: _spelled(LABEL_PATTERN, "Write letters, digits and `. _ : / + -` between them, 50 at most."),
-    Kind.FOLDER: _spelled(
-        FOLDER_PATTERN,
-        "Write its path from the root of the repository, without a slash at its ends, as `research/llm`.",
+    Kind.FOLDERS: _matching(
+        FOLDER_PATTERN, "its path from the root, without a slash at its ends, as `research/llm`", MAX_FOLDERS
     ),
 }

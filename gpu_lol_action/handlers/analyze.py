@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gpu_lol_action.analysis.answer.as_json import analysis_json
 from gpu_lol_action.analysis.answer.priced_json import Against, Priced
-from gpu_lol_action.analysis.files.located import named_folder, read_in_folder
+from gpu_lol_action.analysis.files.located import named_folders, read_in_folder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec_text import write_spec
@@ -45,7 +45,7 @@ def describe_folder(
     """
     if not folder.is_dir():
         raise UserError("not_a_folder", f"{folder} is no folder.", fix="gpu-lol analyze PATH_OF_A_REPOSITORY")
-    policy = Policy(project_folder=named_folder(folder))
+    policy = Policy(project_folders=named_folders(folder))
     policy = replace(policy, lease=lease) if lease is not None else policy
     read = Fetched("", read_in_folder(folder, policy.project_folder))
     before = (

@@ -99,6 +99,10 @@ class Forge(Protocol):
         """Return the commit that both have in common."""
         ...
 
+    def changed_paths(self, base: str, head: str) -> frozenset[str]:
+        """Return the paths that the head has otherwise than the commit that both have in common; of many the first 300."""
+        ...
+
     def is_run_alive(self, run_id: str) -> bool:
         """Whether a workflow run is still queued or in progress; True when it cannot be told."""
         ...

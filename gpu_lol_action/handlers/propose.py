@@ -28,7 +28,7 @@ from gpu_lol_action.handlers.propose_cheaper import Cheaper, suggest_cheaper
 from gpu_lol_action.handlers.propose_smoke import smoke_cost
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
-from gpu_lol_action.handlers.reading import fetch, fetch_base, fetched_in_folder, read_note
+from gpu_lol_action.handlers.reading import fetch, fetch_base, fetched_in_folder, narrowed, read_note
 from gpu_lol_action.handlers.surfaces import report_check
 from gpu_lol_action.handlers.teardown import month_usd
 from gpu_lol_action.render import comments
@@ -104,7 +104,7 @@ def _gather(context: Context, occasion: Occasion) -> _Scene:
     trees = _Trees(head, fetch_base(context, occasion.pull_request, Policy(), head.checkout))
     seen = try_look(context, occasion.pull_request, is_final=not occasion.is_asked)
     # The look may have answered the policy and the note already.
-    policy = occasion.load_policy()
+    policy = narrowed(context, occasion.pull_request, occasion.load_policy())
     trees = _in_folder(context, trees, policy)
     note = read_note(context, occasion.pull_request.number)
     is_fork = occasion.pull_request.is_fork(occasion.repository.full_name)

@@ -47,6 +47,23 @@ def read_commit(
     )
 
 
+def narrowed(context: Context, pull_request: PullRequest, policy: Policy) -> Policy:
+    """Return the policy with one project alone: the first that a pull request changes, else the first that is named.
+
+    Where it is not told what was changed it is the first; without a pull request it is that, too.
+    """
+    if len(policy.project_folders) < 2 or not pull_request.number:
+        return policy
+    try:
+        changed = context.forge.changed_paths(pull_request.base_sha, pull_request.head_sha)
+    except GpuLolError as error:
+        context.progress.line(f"what it changes could not be told: {error.explanation.what}")
+        changed = frozenset()
+    named = policy.project_folders
+    touched = tuple(folder for folder in named if any(path.startswith(f"{folder}/") for path in changed))
+    return replace(policy, project_folders=(*touched, *named)[:1])
+
+
 def fetch(context: Context, sha: str, policy: Policy, like: Checkout | None = None) -> Checkout:
     """Return the tree of exactly that commit as data; meanwhile prices are asked for, which takes about as long.
 
@@ -83,7 +100,7 @@ def read_change(
     ``note``: what people have set for it, and what a language model answered when the proposal was made. ``spec_text``
     takes the place of the file at the head.
     """
-    sha = pull_request.head_sha
+    sha, policy = pull_request.head_sha, narrowed(context, pull_request, policy)
     asked = context.lookups.allowed(policy, is_fork=is_fork)
     lookups = remembering(asked, note.answers.at(sha), is_allowed=may_ask_llm(policy, is_fork=is_fork))
     head = fetch(context, sha, policy)
@@ -105,7 +122,7 @@ def read_run(
 
     What people have set was set for the first run, and is left out.
     """
-    sha = pull_request.head_sha
+    sha, policy = pull_request.head_sha, narrowed(context, pull_request, policy)
     head = fetch(context, sha, policy)
     lookups = context.lookups.allowed(policy, is_fork=is_fork)
     analysis = consult(head, lookups, name)

@@ -14,7 +14,7 @@ from gpu_lol_action.handlers.concluding import Fetched, conclude
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.meant import deny_meant, may_log_in, ready_machine
 from gpu_lol_action.handlers.measured import Ran, Scene, is_gpu_used, tell_measured
-from gpu_lol_action.handlers.reading import fetch
+from gpu_lol_action.handlers.reading import fetch, narrowed
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.command import Output, build_logs_script, build_run_script, parse_command_output
@@ -91,7 +91,8 @@ def _measured(context: Context, order: Order, record: EnvironmentRecord, found: 
     lookups = replace(context.lookups.allowed(order.policy, is_fork=is_fork), llm=None)
     ran = Ran("run", order.command.script, record.sha, context.clock.now(), found.exit_code, found.measured)
     try:
-        checkout = fetch(context, record.sha, order.policy)
+        ran_of = replace(order.pull_request, head_sha=record.sha)
+        checkout = fetch(context, record.sha, narrowed(context, ran_of, order.policy))
         analysis = conclude(Fetched(record.sha, checkout), order.policy, lookups).analysis
     except GpuLolError as error:
         context.progress.line(f"not compared with the estimate: {error.explanation.what}")

@@ -89,10 +89,10 @@ def own_policy(context: Context) -> Policy:
     from gpu_lol_action.domain.policy_yaml import parse_policy
 
     try:
-        folder = parse_policy(context.forge.read_file(POLICY_PATH, "HEAD")).project_folder
+        folders = parse_policy(context.forge.read_file(POLICY_PATH, "HEAD")).project_folders
     except GpuLolError:
-        folder = ""
-    return Policy(requires_recent_sweep=False, project_folder=folder)
+        folders = ()
+    return Policy(requires_recent_sweep=False, project_folders=folders)
 
 
 def _file_vault(folder: Path, hands: Hands) -> Vault:

@@ -373,6 +373,30 @@ def test_merge_base_is_the_commit_in_common(place: Place) -> None:
     assert forge.merge_base(moved, place.head) == base
 
 
+def test_changed_paths_are_those_since_the_commit_in_common_and_cost_no_further_request(place: Place) -> None:
+    place.hub.commit({"old/net.py": "import torch\n" * 20, "kept.py": "1\n", "gone.py": "1\n"})
+    moved = {"new/net.py": "import torch\n" * 20, "old/net.py": None, "gone.py": None}
+    opened = place.hub.open_pull_request("ada", moved, branch="moving")
+    # What the base gets meanwhile is none of the pull request's.
+    place.hub.commit({"later.txt": "1\n"})
+    forge = place.forge()
+    pull = forge.pull_request(int(opened.number or 0))
+    place.hub.forget_requests()
+    assert forge.changed_paths(pull.base_sha, pull.head_sha) == {"new/net.py", "old/net.py", "gone.py"}
+    assert len(forge.merge_base(pull.base_sha, pull.head_sha)) == 40
+    assert sum(place.hub.counts().values()) == 1
+
+
+@pytest.mark.parametrize(
+    "answer", [{}, {"merge_base_commit": None}, {"merge_base_commit": {"sha": "a"}, "files": ["x"]}, []]
+)
+def test_a_comparison_that_is_none_is_told(place: Place, monkeypatch: pytest.MonkeyPatch, answer: object) -> None:
+    forge = place.forge()
+    monkeypatch.setattr(forge.client, "get", lambda *_words, **_more: answer)
+    with pytest.raises(TransientError, match="lacks what it always has"):
+        forge.changed_paths("a" * 40, "b" * 40)
+
+
 def test_known_repository_and_counts_of_a_proposal(place: Place) -> None:
     """What a proposal asks of GitHub: the figure that the user's documentation quotes."""
     forge = place.forge()

@@ -128,6 +128,7 @@ def test_merge_base_and_missing_things(far: Far) -> None:
     pull = far.forge.pull_request(far.number)
 
     assert len(far.forge.merge_base(pull.base_sha, pull.head_sha)) == 40
+    assert far.forge.changed_paths(pull.base_sha, pull.head_sha)
     assert far.forge.read_file(far.unique("nothing"), far.branch) is None
     assert not far.forge.is_run_alive("1")
     assert far.forge.role("ghost-" + far.unique("nobody")[:20]) == "none"

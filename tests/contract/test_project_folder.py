@@ -46,7 +46,7 @@ def test_the_proposal_and_up_are_for_the_folder_that_the_policy_names(name: str)
     with Stage() as stage:
         hub = stage.hub
         hub.add_user(hub.maintainer, role="admin", ssh_keys=[SSH_KEY])
-        hub.commit({**files(10, name), POLICY_PATH: f"analysis: {{folder: {name}}}\n"})
+        hub.commit({**files(10, name), POLICY_PATH: f"analysis: {{folders: [{name}]}}\n"})
         opened = hub.open_pull_request("researcher", files(20, name))
         bodies, trees = {}, 0
         for event in (opened, None):
@@ -69,8 +69,37 @@ def test_the_proposal_and_up_are_for_the_folder_that_the_policy_names(name: str)
     assert card in proposed
 
 
+def test_each_pull_request_is_about_the_project_that_it_changes() -> None:
+    with Stage() as stage:
+        hub = stage.hub
+        hub.add_user(hub.maintainer, role="admin", ssh_keys=[SSH_KEY])
+        both = {f"{name}/{path}": text for name in ("a", "b") for path, text in project(10).items()}
+        hub.commit({**both, POLICY_PATH: "analysis: {folders: [a, b]}\n"})
+        for name, other in (("b", "a"), ("a", "b")):
+            opened = hub.open_pull_request("researcher", {f"{name}/{path}": text for path, text in project(20).items()})
+            run_id = hub.start_run(opened.name, hub.maintainer)
+            run = stage.run_step(opened, run_id, {"PYTHONPATH": str(PACKAGE_ROOT), "GPU_LOL_PHASE": "decide"})
+            hub.finish_run(run_id)
+            assert run.exit_code == 0, run.log
+            body = hub.comments(int(opened.number or 0), by=hub.bot.login)[-1].body.replace("\\", "")
+            assert "This PR needs a bigger GPU" in body
+            assert f"{name}/train.py" in body
+            assert f"{other}/train.py" not in body
+            tried = hub.comment(int(opened.number or 0), hub.maintainer, "/gpu-lol up --dry-run")
+            run_id = hub.start_run(tried.name, hub.maintainer)
+            keys = {"PYTHONPATH": str(PACKAGE_ROOT), "GPU_LOL_PHASE": "decide", "RUNPOD_API_KEY": "rpa_" + "k" * 40}
+            run = stage.run_step(tried, run_id, keys)
+            hub.finish_run(run_id)
+            assert run.outputs["reason_code"] == "dry_run", run.log
+            answer = hub.comments(int(opened.number or 0), by=hub.bot.login)[-1].body
+            assert "RTXA4500" in answer.partition("\n\n")[0], "20 GB, and not what the base asks for"
+
+
 def test_a_terminal_takes_the_folder_from_the_checkouts_own_policy(tmp_path: Path) -> None:
-    for path, text in {**files(20, "research/nets"), POLICY_PATH: "analysis: {folder: research/nets}\n"}.items():
+    for path, text in {
+        **files(20, "research/nets"),
+        POLICY_PATH: "analysis: {folders: [research/nets, llm]}\n",
+    }.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]

@@ -137,6 +137,7 @@ class ScriptedForge:
     dead_runs: set[str] = field(default_factory=set)
     is_read_only: bool = False
     unreadable: set[str] = field(default_factory=set)
+    changed: set[str] = field(default_factory=set)
     teams: dict[str, set[str]] = field(default_factory=dict)
     comments: dict[int, WrittenComment] = field(default_factory=dict)
     url_of: str = ""
@@ -214,6 +215,9 @@ class ScriptedForge:
 
     def merge_base(self, base: str, head: str) -> str:
         return base
+
+    def changed_paths(self, base: str, head: str) -> frozenset[str]:
+        return frozenset(self.changed)
 
     def is_run_alive(self, run_id: str) -> bool:
         return run_id not in self.dead_runs

@@ -19,18 +19,18 @@ def read_in_folder(root: Path, folder: str, like: Checkout | None = None) -> Che
     return _located(checkout, folder) if folder else checkout
 
 
-def named_folder(root: Path) -> str:
-    """Return the folder that a checkout's own policy file says the project is in; empty where it says none, or cannot be read."""
+def named_folders(root: Path) -> tuple[str, ...]:
+    """Return the folders in which a checkout's own policy file says that projects are; none where it says so, or cannot be read."""
     with open_tree(root) as tree:
         policy = tree.read(POLICY_PATH, MAX_FILE_BYTES) if tree is not None else UNREADABLE
     if isinstance(policy, str):
-        return ""
+        return ()
     from gpu_lol_action.domain.policy_yaml import parse_policy  # hardly any checkout has one
 
     try:
-        return parse_policy(text_of(policy)).project_folder
+        return parse_policy(text_of(policy)).project_folders
     except SpecError:
-        return ""
+        return ()
 
 
 def in_folder(checkout: Checkout, folder: str) -> Checkout | None:
@@ -47,5 +47,5 @@ def _located(checkout: Checkout, folder: str) -> Checkout:
     """Return a checkout with its project in a folder, or with a note that this holds nothing."""
     if any(path.startswith(f"{folder}/") for path in checkout.by_path):
         return replace(checkout, project=folder)
-    missing = f"the policy's `analysis.folder: {folder}` holds nothing that is read"
+    missing = f"the policy's `analysis.folders` names `{folder}`, which holds nothing that is read"
     return replace(checkout, notes=(missing, *checkout.notes))

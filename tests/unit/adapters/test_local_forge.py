@@ -192,3 +192,18 @@ def test_a_missing_object_is_not_fetched_by_a_program_of_the_checkout(checkout: 
     with pytest.raises(UserError), forge.tree("0" * 39 + "1"):
         pass
     assert not ran.exists()
+
+
+def test_changed_paths_are_those_since_the_commit_in_common(checkout: Path) -> None:
+    git(checkout, "checkout", "-qb", "feature")
+    git(checkout, "mv", "train.py", "new name.py")
+    (checkout / "näh.py").write_text("1\n", encoding="utf-8")
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-qm", "Move")
+    head = git(checkout, "rev-parse", "HEAD")
+    git(checkout, "checkout", "-q", "main")
+    (checkout / "later.py").write_text("1\n")
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-qm", "Later")
+    base = git(checkout, "rev-parse", "HEAD")
+    assert forge_of(checkout).changed_paths(base, head) == {"train.py", "new name.py", "näh.py"}

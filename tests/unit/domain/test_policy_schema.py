@@ -44,7 +44,7 @@ LIKELY: dict[Kind, st.SearchStrategy[Any]] = {
     Kind.MODE: st.sampled_from(["comment", "suggest", "commit", "Commit", "off"]),
     Kind.DETAILS: st.sampled_from(["plain", "encrypted", "Plain", "hidden"]),
     Kind.LABEL: st.one_of(st.just(""), st.from_regex(r"\A[a-zA-Z0-9 -]{1,3}[/:.+_ @-]?[a-z0-9 ]{0,50}\Z")),
-    Kind.FOLDER: st.one_of(st.just(""), st.from_regex(r"\A[a-z./]{1,3}[/ ._-]{0,3}[a-z0-9/ ]{0,9}\Z")),
+    Kind.FOLDERS: st.lists(st.from_regex(r"\A[a-z./]{1,3}[/ ._-]{0,3}[a-z0-9/ ]{0,9}\Z"), max_size=3),
     Kind.IMAGES: st.lists(st.from_regex(r"\A[a-zA-Z$*]{1,5}[/:*@ ]?[a-z0-9*.]{0,9}\Z"), max_size=3),
 }
 
@@ -78,16 +78,16 @@ def files(draw: st.DrawFn) -> dict[str, Any]:
 @example({"smoke": {"label": None}})
 @example({"smoke": {"label": "on"}})
 @example({"smoke": {"label": "x" * 51}})
-@example({"analysis": {"folder": "research/llm 2/.hidden"}})
-@example({"analysis": {"folder": "a/" * 99 + "aa"}})
-@example({"analysis": {"folder": "a/" * 100 + "a"}})
-@example({"analysis": {"folder": "a/../b"}})
-@example({"analysis": {"folder": "a/.."}})
-@example({"analysis": {"folder": ".."}})
-@example({"analysis": {"folder": "/"}})
-@example({"analysis": {"folder": "a//b"}})
-@example({"analysis": {"folder": "a "}})
-@example({"analysis": {"folder": "2026"}})
+@example({"analysis": {"folders": ["research/llm 2/.hidden"]}})
+@example({"analysis": {"folders": ["a/" * 99 + "aa"]}})
+@example({"analysis": {"folders": ["a/" * 100 + "a"]}})
+@example({"analysis": {"folders": ["a/../b"]}})
+@example({"analysis": {"folders": ["a/.."]}})
+@example({"analysis": {"folders": [".."]}})
+@example({"analysis": {"folders": ["/"]}})
+@example({"analysis": {"folders": ["a//b"]}})
+@example({"analysis": {"folders": ["a "]}})
+@example({"analysis": {"folders": ["2026"]}})
 def test_schema_and_reader_agree_on_generated_files(content: dict[str, Any]) -> None:
     text = yaml.safe_dump(content)
     assert yaml.safe_load(text) == content

@@ -11,7 +11,7 @@ import pytest
 from gpu_lol_action.analysis.answer.assemble import analyze, unlisted_models
 from gpu_lol_action.analysis.files import checkout as reading
 from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
-from gpu_lol_action.analysis.files.located import in_folder, named_folder, read_in_folder
+from gpu_lol_action.analysis.files.located import in_folder, named_folders, read_in_folder
 from gpu_lol_action.analysis.files.project_folder import project_folder
 from gpu_lol_action.domain.analysis import Analysis
 
@@ -89,7 +89,9 @@ def test_a_bound_cuts_what_lies_beside_the_project(tmp_path: Path, monkeypatch: 
 def test_a_folder_that_is_not_there_is_said_and_all_is_looked_at(tmp_path: Path) -> None:
     root = whole(tmp_path, "nets")
     told = analyze(read_in_folder(root, "net"))
-    assert told.not_understood.count("the policy's `analysis.folder: net` holds nothing that is read") == 1
+    assert (
+        told.not_understood.count("the policy's `analysis.folders` names `net`, which holds nothing that is read") == 1
+    )
     assert answer(told) == answer(analyze(read_checkout(root)))
     moved = in_folder(read_checkout(root), "net")
     assert moved is not None
@@ -137,33 +139,33 @@ def test_a_look_up_asks_for_the_models_of_the_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "folder"),
+    ("policy", "folders"),
     [
-        ("analysis: {folder: research/nets}\n", "research/nets"),
-        ("analysis: {hub: true}\n", ""),
-        ("analysis: {folder: ../outside}\n", ""),
-        ("analysis: [\n", ""),
-        ("", ""),
-        (None, ""),
+        ("analysis: {folders: [research/nets, llm]}\n", ("research/nets", "llm")),
+        ("analysis: {hub: true}\n", ()),
+        ("analysis: {folders: [../outside]}\n", ()),
+        ("analysis: [\n", ()),
+        ("", ()),
+        (None, ()),
     ],
 )
-def test_a_checkouts_own_policy_names_the_folder(tmp_path: Path, policy: str | None, folder: str) -> None:
+def test_a_checkouts_own_policy_names_the_folders(tmp_path: Path, policy: str | None, folders: tuple[str, ...]) -> None:
     root = whole(tmp_path, "research/nets")
     if policy is not None:
         written(root, {".github/gpu-lol.yml": policy})
-    assert named_folder(root) == folder
+    assert named_folders(root) == folders
 
 
 def test_a_policy_that_is_no_file_of_the_checkout_names_nothing(tmp_path: Path) -> None:
-    outside = written(tmp_path / "outside", {"gpu-lol.yml": "analysis: {folder: research/nets}\n"})
+    outside = written(tmp_path / "outside", {"gpu-lol.yml": "analysis: {folders: [research/nets]}\n"})
     root = whole(tmp_path / "whole", "research/nets")
     (root / ".github").symlink_to(outside)
-    assert named_folder(root) == ""
+    assert named_folders(root) == ()
     (root / ".github").unlink()
     (root / ".github").mkdir()
     (root / ".github" / "gpu-lol.yml").symlink_to(outside / "gpu-lol.yml")
-    assert named_folder(root) == ""
+    assert named_folders(root) == ()
     (root / ".github" / "gpu-lol.yml").unlink()
     os.mkfifo(root / ".github" / "gpu-lol.yml")
-    assert named_folder(root) == ""
-    assert named_folder(root / "not there") == ""
+    assert named_folders(root) == ()
+    assert named_folders(root / "not there") == ()
