@@ -150,6 +150,7 @@ def test_each_value_knows_its_line_or_that_it_is_a_default() -> None:
         ("forks: {may_launch: true}", "forks"),
         ("sweep: {required: false}", "nothing sweeps"),
         ("smoke: {label: gpu-smoke, forks: false}", "gpu-smoke starts nothing"),
+        ("analysis: {folders: [a, b]}\nproposal: {mode: commit}", "speaks for every project: with commit"),
     ],
 )
 def test_what_values_mean_together_is_said(text: str, words: str) -> None:
@@ -158,3 +159,5 @@ def test_what_values_mean_together_is_said(text: str, words: str) -> None:
 
 def test_a_policy_under_which_things_are_confirmed_needs_no_note() -> None:
     assert notes(parse_policy("limits: {price_usd_per_hour: 9}")) == ()
+    for alone in ("analysis: {folders: [a]}\nproposal: {mode: commit}\n", "analysis: {folders: [a, b]}\n"):
+        assert notes(parse_policy(f"{alone}limits: {{price_usd_per_hour: 9}}")) == ()
