@@ -23,7 +23,7 @@ from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.failures import recognize
 from gpu_lol_action.launch.probe_gpu import versions
 from gpu_lol_action.launch.smoke import Trial, build_smoke_script, is_marker, parse_smoke_output
-from gpu_lol_action.launch.test_report import read_report, redacted_report, report_sentence
+from gpu_lol_action.launch.test_report import placed_report, read_report, redacted_report, report_sentence
 
 OVER = "smoke_over"
 # Nobody logs in to a machine of a smoke test but we.
@@ -224,7 +224,7 @@ def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Trial | Non
         remedy=redact(verdict.remedy),
         exit_code=tested.exit_code if tested is not None else None,
         took=tested.took if tested is not None else timedelta(0),
-        tests=redacted_report(report, redact, plan.test.folder) if isinstance(report, TestReport) else None,
+        tests=_told(report, plan, redact) if isinstance(report, TestReport) else None,
         report_note=redact(report) if isinstance(report, str) else "",
         machine=_machine(record),
         cost_usd=record.bill.usd if record.bill else None,
@@ -233,6 +233,10 @@ def _run(journal: Journal, plan: CellPlan, verdict: Verdict, tested: Trial | Non
         log_tail=redact(log),
         run_url=journal.context.settings.run_url or "",
     )
+
+
+def _told(report: TestReport, plan: CellPlan, redact: Callable[[str], str]) -> TestReport:
+    return redacted_report(placed_report(report, plan.test.folder), redact)
 
 
 def _sentences(checks: Sequence[Check]) -> tuple[str, str]:

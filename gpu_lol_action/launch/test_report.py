@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import posixpath
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from gpu_lol_action.domain.smoke import TestCase, TestReport
@@ -32,15 +31,22 @@ def report_sentence(report: TestReport | str | None, *, is_passed: bool) -> str:
     return "" if report.failed else f"None of the {report.total} tests in its report failed."
 
 
-def redacted_report(report: TestReport, redact: Callable[[str], str], folder: str = "") -> TestReport:
-    """Return a report without what looks like a secret in its names and messages, of tests that were run in a folder of the checkout."""
+def redacted_report(report: TestReport, redact: Callable[[str], str]) -> TestReport:
+    """Return a report without what looks like a secret in its names and messages."""
+    return _each(report, lambda case: replace(case, name=redact(case.name), message=redact(case.message)))
+
+
+def placed_report(report: TestReport, folder: str) -> TestReport:
+    """Return the report of tests that were run in a folder of the checkout with paths from its root.
+
+    pytest tells them from its own root, which is the folder, or lies above it where that has the configuration.
+    """
 
     def place(path: str) -> str:
-        return path if not path or path.startswith(f"{folder}/") else posixpath.join(folder, path)
+        return path if not path or path.startswith(f"{folder}/") else f"{folder}/{path}"
 
-    def clean(cases: Sequence[TestCase]) -> tuple[TestCase, ...]:
-        return tuple(
-            replace(case, name=redact(case.name), message=redact(case.message), path=place(case.path)) for case in cases
-        )
+    return _each(report, lambda case: replace(case, path=place(case.path))) if folder else report
 
-    return replace(report, failures=clean(report.failures), slowest=clean(report.slowest))
+
+def _each(report: TestReport, change: Callable[[TestCase], TestCase]) -> TestReport:
+    return replace(report, failures=tuple(map(change, report.failures)), slowest=tuple(map(change, report.slowest)))

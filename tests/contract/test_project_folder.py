@@ -13,23 +13,11 @@ import pytest
 
 from gpu_lol_action.domain.policy import POLICY_PATH
 from gpu_lol_action.rehearsal.stage import Stage
+from tests.support.projects import project
 
 PACKAGE_ROOT = Path(__file__).parents[2]
 SSH_KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
-TRAIN = (
-    "import torch\nfrom torchvision.models import resnet50\nmodel = resnet50().cuda()\n"
-    "optimizer = torch.optim.SGD(model.parameters(), 0.1)\nfor x, y in loader:\n    loss = model(x).sum()\n"
-    "    loss.backward()\n    optimizer.step()\n"
-)
 LARGE = "import torch\nfrom transformers import AutoModelForCausalLM\nAutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-32B-Instruct').cuda()\n"
-
-
-def project(gigabytes: int, train: str = TRAIN) -> dict[str, str]:
-    return {
-        "train.py": train,
-        "README.md": f"# Net\n\nNeeds {gigabytes} GB of VRAM.\n\n```\npython train.py --batch-size 32\n```\n",
-        "requirements.txt": "torch\ntorchvision\n",
-    }
 
 
 def files(gigabytes: int, name: str) -> dict[str, str]:

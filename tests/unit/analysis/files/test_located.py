@@ -14,17 +14,9 @@ from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
 from gpu_lol_action.analysis.files.located import in_folder, named_folders, read_in_folder
 from gpu_lol_action.analysis.files.project_folder import project_folder
 from gpu_lol_action.domain.analysis import Analysis
+from tests.support.projects import TRAIN, project
 
-TRAIN = (
-    "import torch\nfrom torchvision.models import resnet50\nmodel = resnet50().cuda()\n"
-    "optimizer = torch.optim.SGD(model.parameters(), 0.1)\nfor x, y in loader:\n    loss = model(x).sum()\n"
-    "    loss.backward()\n    optimizer.step()\n"
-)
-PROJECT = {
-    "train.py": TRAIN,
-    "README.md": "# Net\n\nNeeds 10 GB of VRAM.\n\n```\npython train.py --batch-size 32\n```\n",
-    "requirements.txt": "torch\ntorchvision\n",
-}
+PROJECT = project(10)
 BESIDE = {
     "README.md": "# Acme\n\nTrained on 8 A100 80GB.\n\n```\npython llm/train.py\n```\n",
     "requirements.txt": "flask\n",

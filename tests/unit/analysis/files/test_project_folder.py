@@ -13,20 +13,13 @@ from gpu_lol_action.analysis.answer.assemble import analyze, unlisted_models
 from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
 from gpu_lol_action.analysis.files.project_folder import MAX_OUTSIDE, project_folder
 from gpu_lol_action.domain.finding import Evidence
+from tests.support.projects import TRAIN, project
 
 Build = Callable[[Mapping[str, str]], Checkout]
 """Adds files to one folder, and reads it."""
 EXAMPLES = Path(__file__).parents[4] / "examples"
-TRAIN = (
-    "import torch\nfrom torchvision.models import resnet50\nfrom ops import kernel\nmodel = resnet50().cuda()\n"
-    "optimizer = torch.optim.SGD(model.parameters(), 0.1)\nfor x, y in loader:\n    loss = model(x).sum()\n"
-    "    loss.backward()\n    optimizer.step()\n"
-)
-PROJECT = {
-    "train.py": TRAIN,
-    "README.md": "# Net\n\nNeeds 10 GB of VRAM.\n\n```\npython train.py --batch-size 32\n```\n",
-    "requirements.txt": "torch\ntorchvision\n",
-}
+TRAINING = TRAIN.replace("model =", "from ops import kernel\nmodel =", 1)
+PROJECT = project(10, TRAINING)
 BESIDE = {
     "README.md": "# Acme\n\nOur services.\n",
     "web/tsconfig.yaml": "strict: true\n",
@@ -145,7 +138,7 @@ def test_an_example_below_says_the_same_of_the_same_lines(tmp_path: Path) -> Non
 
 def test_a_look_up_asks_for_the_models_of_the_project(tmp_path: Path) -> None:
     train = (
-        TRAIN.replace("resnet50()", "AutoModel.from_pretrained('acme/unheard-of-net')")
+        TRAINING.replace("resnet50()", "AutoModel.from_pretrained('acme/unheard-of-net')")
         + "from transformers import AutoModel\n"
     )
     tree = written(tmp_path, below("ml", {**PROJECT, "train.py": train}))
