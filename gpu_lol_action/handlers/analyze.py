@@ -45,9 +45,11 @@ def describe_folder(
     """
     if not folder.is_dir():
         raise UserError("not_a_folder", f"{folder} is no folder.", fix="gpu-lol analyze PATH_OF_A_REPOSITORY")
-    policy = Policy(project_folders=named_folders(folder))
+    folders, problem = named_folders(folder)
+    policy = Policy(project_folders=folders)
     policy = replace(policy, lease=lease) if lease is not None else policy
-    read = Fetched("", read_in_folder(folder, policy.project_folder))
+    checkout = read_in_folder(folder, policy.project_folder)
+    read = Fetched("", replace(checkout, notes=(problem, *checkout.notes)) if problem else checkout)
     before = (
         Fetched(base[0], read_in_folder(base[1], policy.project_folder, read.checkout)) if base is not None else None
     )

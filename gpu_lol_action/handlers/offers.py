@@ -44,7 +44,7 @@ def describe_offers(
     command: Command, folder: Path, lookups: Lookups, market: Callable[[], Market] | None, now: Callable[[], datetime]
 ) -> Outcome:
     """Return what ``gpu-lol offers`` prints; without a requirement it is about the code of the folder."""
-    policy = Policy(project_folders=named_folders(folder))
+    policy = Policy(project_folders=named_folders(folder)[0])
     if lookups.prices is not None:
         lookups.prices().begin(policy.clouds)
     subject, ladder = _asked(command, policy, lookups, lambda: read_folder(folder, "", policy, lookups))

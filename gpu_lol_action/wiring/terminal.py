@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.adapters.clock import SystemClock
-from gpu_lol_action.errors import Door, GpuLolError
+from gpu_lol_action.errors import Door, GpuLolError, SpecError
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.wiring.hands import (
     REHEARSAL_VARIABLES,
@@ -90,6 +90,10 @@ def own_policy(context: Context) -> Policy:
 
     try:
         folders = parse_policy(context.forge.read_file(POLICY_PATH, "HEAD")).project_folders
+    except SpecError as error:
+        # What ends a machine must work whatever stands there; who rents one is told what was left out.
+        context.progress.warn(f"where projects lie was not read of the policy: {error.explanation.what}")
+        folders = ()
     except GpuLolError:
         folders = ()
     return Policy(requires_recent_sweep=False, project_folders=folders)

@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -83,27 +85,41 @@ def test_each_pull_request_is_about_the_project_that_it_changes() -> None:
             assert "RTXA4500" in answer.partition("\n\n")[0], "20 GB, and not what the base asks for"
 
 
+@dataclass(frozen=True)
+class Person:
+    """Somebody at a terminal, in a checkout."""
+
+    folder: Path
+
+    def holding(self, held: Mapping[str, str]) -> Person:
+        """Commit these files."""
+        for path, text in held.items():
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / path).write_text(text)
+        git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
+        for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "All"]):
+            subprocess.run([*git, *words], cwd=self.folder, check=True)
+        return self
+
+    def hears(self, *words: str) -> tuple[str, str]:
+        """Return what a command that succeeds says, and what it warns of."""
+        home = self.folder / "home"
+        (home / ".ssh").mkdir(parents=True, exist_ok=True)
+        (home / ".ssh" / "id_ed25519.pub").write_text(SSH_KEY)
+        own = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(PACKAGE_ROOT)}
+        own |= {"GPU_LOL_PRICES": "bundled", "RUNPOD_API_KEY": "rpa_" + "k" * 40}
+        command = [sys.executable, "-m", "gpu_lol_action.cli", *words]
+        done = subprocess.run(command, cwd=self.folder, env=own, capture_output=True, encoding="utf-8", check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout, done.stderr
+
+
 def test_a_terminal_takes_the_folder_from_the_checkouts_own_policy(tmp_path: Path) -> None:
-    for path, text in {
-        **files(20, "research/nets"),
-        POLICY_PATH: "analysis: {folders: [research/nets, llm]}\n",
-    }.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
-    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "All"]):
-        subprocess.run([*git, *words], cwd=tmp_path, check=True)
-    home = tmp_path / "home"
-    (home / ".ssh").mkdir(parents=True)
-    (home / ".ssh" / "id_ed25519.pub").write_text(SSH_KEY)
-    own = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(PACKAGE_ROOT)}
-    own |= {"GPU_LOL_PRICES": "bundled", "RUNPOD_API_KEY": "rpa_" + "k" * 40}
+    policy = {POLICY_PATH: "analysis: {folders: [research/nets, llm]}\n"}
+    person = Person(tmp_path).holding({**files(20, "research/nets"), **policy})
 
     def said(*words: str) -> str:
-        command = [sys.executable, "-m", "gpu_lol_action.cli", *words]
-        done = subprocess.run(command, cwd=tmp_path, env=own, capture_output=True, encoding="utf-8", check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        return person.hears(*words)[0]
 
     told = json.loads(said("analyze", "--format", "json"))
     assert told["vram_required_gb"] == 20
@@ -114,3 +130,13 @@ def test_a_terminal_takes_the_folder_from_the_checkouts_own_policy(tmp_path: Pat
     assert "20 GB" in said("offers")
     # The cheapest that holds 20 GB; the other project would want one that holds 32 B parameters.
     assert said("up", "--dry-run").startswith(f"⚪ Dry run: 1 × {told['gpu_type']} ")
+
+
+def test_a_terminal_says_that_it_could_not_read_the_policy(tmp_path: Path) -> None:
+    person = Person(tmp_path).holding({**project(20), POLICY_PATH: "analysis: {folders: [../outside]}\n"})
+    told, _ = person.hears("analyze")
+    assert "where projects lie was not read of the policy: " in " ".join(told.split())
+    assert "20 GB" in told
+    _, warned = person.hears("up", "--dry-run")
+    assert "where projects lie was not read of the policy: " in " ".join(warned.split())
+    assert "analysis.folders" in warned

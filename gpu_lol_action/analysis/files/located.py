@@ -19,18 +19,21 @@ def read_in_folder(root: Path, folder: str, like: Checkout | None = None) -> Che
     return _located(checkout, folder) if folder else checkout
 
 
-def named_folders(root: Path) -> tuple[str, ...]:
-    """Return the folders in which a checkout's own policy file says that projects are; none where it says so, or cannot be read."""
+def named_folders(root: Path) -> tuple[tuple[str, ...], str]:
+    """Return the folders in which a checkout's own policy file says that projects are, and why that cannot be told.
+
+    A policy that is not valid names none: what it says of limits is its bot's, and does not stop who only asks.
+    """
     with open_tree(root) as tree:
         policy = tree.read(POLICY_PATH, MAX_FILE_BYTES) if tree is not None else UNREADABLE
     if isinstance(policy, str):
-        return ()
+        return (), ""
     from gpu_lol_action.domain.policy_yaml import parse_policy  # hardly any checkout has one
 
     try:
-        return parse_policy(text_of(policy)).project_folders
-    except SpecError:
-        return ()
+        return parse_policy(text_of(policy)).project_folders, ""
+    except SpecError as error:
+        return (), f"where projects lie was not read of the policy: {error.explanation.what}"
 
 
 def in_folder(checkout: Checkout, folder: str) -> Checkout | None:

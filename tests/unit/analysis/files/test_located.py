@@ -145,19 +145,23 @@ def test_a_checkouts_own_policy_names_the_folders(tmp_path: Path, policy: str | 
     root = whole(tmp_path, "research/nets")
     if policy is not None:
         written(root, {".github/gpu-lol.yml": policy})
-    assert named_folders(root) == folders
+    named, problem = named_folders(root)
+    assert named == folders
+    is_wrong = policy is not None and ("../" in policy or policy.endswith("[\n"))
+    assert problem.startswith("where projects lie was not read of the policy: ") is is_wrong
+    assert is_wrong or not problem
 
 
 def test_a_policy_that_is_no_file_of_the_checkout_names_nothing(tmp_path: Path) -> None:
     outside = written(tmp_path / "outside", {"gpu-lol.yml": "analysis: {folders: [research/nets]}\n"})
     root = whole(tmp_path / "whole", "research/nets")
     (root / ".github").symlink_to(outside)
-    assert named_folders(root) == ()
+    assert named_folders(root) == ((), "")
     (root / ".github").unlink()
     (root / ".github").mkdir()
     (root / ".github" / "gpu-lol.yml").symlink_to(outside / "gpu-lol.yml")
-    assert named_folders(root) == ()
+    assert named_folders(root) == ((), "")
     (root / ".github" / "gpu-lol.yml").unlink()
     os.mkfifo(root / ".github" / "gpu-lol.yml")
-    assert named_folders(root) == ()
-    assert named_folders(root / "not there") == ()
+    assert named_folders(root) == ((), "")
+    assert named_folders(root / "not there") == ((), "")
