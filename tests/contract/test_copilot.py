@@ -152,6 +152,14 @@ def test_the_stand_in_sees_one_token_and_nothing_else_of_ours(web: Web, tmp_path
     assert not any("allow" in option and option != "--disallow-temp-dir" for option in seen["options"])
 
 
+def test_the_stand_in_is_left_the_choice_where_no_model_is_named(web: Web, tmp_path: Path) -> None:
+    web.script = lambda _seen: completion("{}")
+    unnamed = dataclasses.replace(settings(web, tmp_path), model="")
+    assert CopilotProgram(unnamed).ask(QUESTION) == "{}"
+    assert web.seen[0].fields["model"] == "the-one-that-copilot-chooses"
+    assert "--model" not in json.loads((tmp_path / "seen.json").read_text())["options"]
+
+
 @pytest.mark.parametrize(
     ("server", "host"),
     [

@@ -34,7 +34,7 @@ def main() -> int:
     # The real one offers tools by their names; an allowlist that names none of them leaves none.
     tools = [] if options.get("--available-tools") == "none" else [{"type": "function", "function": {"name": "bash"}}]
     body = {
-        "model": options["--model"],
+        "model": options.get("--model", "the-one-that-copilot-chooses"),
         "messages": [
             {"role": "system", "content": "You are the GitHub Copilot CLI."},
             {"role": "user", "content": asked},
