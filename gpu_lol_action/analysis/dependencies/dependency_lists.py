@@ -13,15 +13,16 @@ from gpu_lol_action.analysis.dependencies.install_commands import InstallCommand
 from gpu_lol_action.analysis.dependencies.install_sources import counting_commands
 from gpu_lol_action.analysis.dependencies.list_choice import are_of_others, of_level, stem_of
 from gpu_lol_action.analysis.dependencies.own_extras import extras_of, offered_paths, own_lines
-from gpu_lol_action.analysis.dependencies.project_choice import asks, joined, near_projects
+from gpu_lol_action.analysis.dependencies.project_choice import asks, every_project, near_projects
 from gpu_lol_action.analysis.dependencies.python_version import chosen_python
 from gpu_lol_action.analysis.dependencies.script_metadata import script_packages
 from gpu_lol_action.analysis.dependencies.shown_lists import for_shown, without_clients, without_watchers
 from gpu_lol_action.analysis.dependencies.submodules import submodule_requirements
 from gpu_lol_action.analysis.dependencies.told_lists import list_at, told_beside, told_lists
+from gpu_lol_action.analysis.dependencies.used_projects import UsedProject, used_projects
 from gpu_lol_action.analysis.documents.shown_programs import is_shown
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.formats.paths import Form, Role
+from gpu_lol_action.analysis.formats.paths import Form, Role, joined
 from gpu_lol_action.analysis.package_lists.conda_environments import environments
 from gpu_lol_action.analysis.package_lists.conda_files import as_versions, is_export, read_environment
 from gpu_lol_action.analysis.package_lists.lower_bounds import is_lower_bounds
@@ -56,6 +57,8 @@ class Lists:
     """Every required line as it was met, so that two that contradict each other are both seen."""
     below: frozenset[str] = frozenset()
     """Names of projects further down in the checkout that nothing installs from their folders."""
+    used: tuple[UsedProject, ...] = ()
+    """Projects elsewhere in the checkout that the run takes something of."""
 
 
 def declared_packages(checkout: Checkout) -> tuple[Declared, ...]:
@@ -73,7 +76,7 @@ def lists_of(checkout: Checkout) -> Lists:
     options: list[Option] = []
     bundled = bundle_packages(checkout, run.configs if run else ())
     _requirements(checkout, _chosen(checkout, run, folders, commands, is_listed=bool(bundled)), found, options)
-    projects = tuple(near_projects(checkout, folders, commands, run))
+    projects, used = _projects(checkout, run, folders, commands, found)
     has_own = any(item.evidence.path.rpartition("/")[0] in folders for item in found)
     has_own = has_own or any(source.folder in folders and asks(project) for source, project in projects)
     homes = {i.evidence.path.rpartition("/")[0] for i in found} if any(c.values("include") for c in commands) else set()
@@ -101,7 +104,7 @@ def lists_of(checkout: Checkout) -> Lists:
     options += [option for option in asked if option.kind in {"index", "links", "local"}]
     found += submodule_requirements(checkout, options, commands)
     python = chosen_python(checkout)
-    below = _below(options, projects, folders)
+    below = _below(options, projects, (*folders, *(each.folder for each in used)))
     wanted = [
         item
         for item in _with_extras([*found, *own_lines(commands, projects)], options, projects, below)
@@ -109,7 +112,22 @@ def lists_of(checkout: Checkout) -> Lists:
     ]
     required = [item for item in wanted if not item.is_optional]
     told = [item for command in commands for item in command.declared if applies(item.requirement, python)]
-    return Lists(unique(wanted), tuple(options), commands, projects, (*required, *told), below)
+    return Lists(unique(wanted), tuple(options), commands, projects, (*required, *told), below, used)
+
+
+def _projects(
+    checkout: Checkout,
+    run: Run | None,
+    folders: Sequence[str],
+    commands: Sequence[InstallCommand],
+    listed: Sequence[Declared],
+) -> tuple[tuple[tuple[Source, Project], ...], tuple[UsedProject, ...]]:
+    """Return the projects that count, and which of them lie elsewhere and are taken something of. ``listed`` is what lists name."""
+    near, every = near_projects(checkout, folders, commands, run), every_project(checkout)
+    told = [item for command in commands for item in command.declared]
+    used = used_projects(checkout, run, every, near, listed, told)
+    taken = {each.folder for each in used}
+    return (*near, *(item for item in every if item[0].folder in taken and item not in near)), used
 
 
 def near_folders(run: Run | None) -> tuple[str, ...]:

@@ -9,8 +9,9 @@ from gpu_lol_action.analysis.dependencies.install_commands import InstallCommand
 from gpu_lol_action.analysis.dependencies.shown_lists import without_watchers
 from gpu_lol_action.analysis.documents.shown_programs import is_shown
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
+from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.import_names import is_known
-from gpu_lol_action.analysis.formats.paths import Form, Role
+from gpu_lol_action.analysis.formats.paths import Form, Role, joined
 from gpu_lol_action.analysis.package_lists.nbdev_settings import SETTINGS, read_nbdev_settings
 from gpu_lol_action.analysis.package_lists.project_files import Project, is_development, read_project, read_setup_cfg
 from gpu_lol_action.analysis.package_lists.setup_py import read_setup_py
@@ -31,11 +32,7 @@ def near_projects(
     Without any, those of the two upper levels count of which the run takes something, unless a requirements file lies beside the
     run or above it: then they are examples' and other people's.
     """
-    every = [
-        (source, project)
-        for source in checkout.of(Form.TOML, Form.INI, Form.PYTHON, roles=(Role.PACKAGES,))
-        if (project := read_any_project(source)) is not None
-    ]
+    every = every_project(checkout)
     near = [item for item in every if item[0].folder in folders]
     told = [item for item in _told(every, commands) if item not in near]
     if any(asks(project) for _, project in near):
@@ -51,6 +48,16 @@ def near_projects(
     if not upper:
         return near or _taken_from(checkout, run, workspace_projects(every))
     return near + _taken_from(checkout, run, upper)
+
+
+@remembered
+def every_project(checkout: Checkout) -> Sequence[Placed]:
+    """Return all project files of a checkout with what they say, shallow ones first."""
+    return [
+        (source, project)
+        for source in checkout.of(Form.TOML, Form.INI, Form.PYTHON, roles=(Role.PACKAGES,))
+        if (project := read_any_project(source)) is not None
+    ]
 
 
 def _taken_from(checkout: Checkout, run: Run | None, projects: Sequence[Placed]) -> list[Placed]:
@@ -91,19 +98,6 @@ def read_any_project(source: Source) -> Project | None:
         return None
     program = read_setup_py(source)
     return Project(program.declared, program.files, program.name, program.python, is_installable=True)
-
-
-def joined(folder: str, reference: str) -> str:
-    """Return a reference relative to a folder; one that leaves the checkout gives a path that no file has."""
-    parts = [part for part in folder.split("/") if part]
-    for part in reference.split("/"):
-        if part == "..":
-            if not parts:
-                return ""
-            parts.pop()
-        elif part not in {"", "."}:
-            parts.append(part)
-    return "/".join(parts)
 
 
 def _told(every: Sequence[Placed], commands: Sequence[InstallCommand]) -> Iterator[Placed]:

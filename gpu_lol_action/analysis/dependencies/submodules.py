@@ -10,9 +10,9 @@ from types import MappingProxyType
 
 from gpu_lol_action.analysis.dependencies.cloned_projects import named_address
 from gpu_lol_action.analysis.dependencies.install_commands import InstallCommand
-from gpu_lol_action.analysis.dependencies.project_choice import joined
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.formats.paths import joined
 from gpu_lol_action.analysis.package_lists.package_files import Declared, Option
 from gpu_lol_action.domain.patterns import regex
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.dependencies.install_commands import InstallCommand
-from gpu_lol_action.analysis.dependencies.project_choice import joined
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.formats.paths import Form
+from gpu_lol_action.analysis.formats.paths import Form, joined
 
 
 def find_list(checkout: Checkout, command: InstallCommand, value: str) -> Source | None:

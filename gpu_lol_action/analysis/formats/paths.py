@@ -165,3 +165,14 @@ def nearest_folder(folders: Sequence[str], named: str) -> int:
     alike = [SequenceMatcher(None, part, last[0], autojunk=False).ratio() for part in last[1:]]
     best = max(range(len(alike)), key=alike.__getitem__)
     return best if alike[best] >= ALIKE else 0
+
+
+def joined(folder: str, reference: str) -> str:
+    """Return a reference relative to a folder; one that leaves the checkout begins with ``..``."""
+    parts = [part for part in folder.split("/") if part]
+    for part in reference.split("/"):
+        if part == ".." and parts and parts[-1] != "..":
+            parts.pop()
+        elif part not in {"", "."}:
+            parts.append(part)
+    return "/".join(parts)

@@ -12,7 +12,8 @@ from gpu_lol_action.analysis.package_lists.package_files import (
     package_name,
     placed,
 )
-from gpu_lol_action.analysis.package_lists.project_files import Named, Project
+from gpu_lol_action.analysis.package_lists.project_files import Project
+from gpu_lol_action.analysis.package_lists.project_sources import Named
 
 SETTINGS = "settings.ini"
 _REQUIRED = ("requirements", "pip_requirements")

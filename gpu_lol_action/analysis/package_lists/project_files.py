@@ -19,12 +19,18 @@ from gpu_lol_action.analysis.package_lists.package_files import (
     package_name,
     placed,
 )
+from gpu_lol_action.analysis.package_lists.project_sources import (
+    Named,
+    from_repository,
+    local_paths,
+    neighbors_of,
+    with_source,
+    workspace_names,
+)
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 MAX_GROUPS = 200
-Named = tuple[str, str]
-"""A requirement and the group that it stands in; an empty group: it is required."""
 
 
 @record(frozen=True, slots=True)
@@ -41,6 +47,10 @@ class Project:
     scripts: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     """Folders of the packages of a workspace, as patterns (``packages/*``): the project itself may be none."""
+    neighbors: tuple[Declared, ...] = ()
+    """What it requires by name of the same checkout (uv's ``{workspace = true}``, a path): no index is asked for these."""
+    workspace: tuple[str, ...] = ()
+    """Names that mean packages of the workspace for all its members."""
 
 
 @remembered
@@ -58,8 +68,9 @@ def read_project(source: Source) -> Project:
     # Poetry's own switch: a list of dependencies that is never built into a package.
     is_installable = is_built and poetry.get("package-mode") is not False
     is_installable = is_installable and uv.get("package") is not False and not _is_empty(_table(tool, "setuptools"))
-    sources = _table(uv, "sources")
-    found = [(_with_source(text, sources), group) for text, group in _named(document, project, tool)]
+    sources = {package_name(name): entry for name, entry in _table(uv, "sources").items()}
+    named = list(_named(document, project, tool))
+    found = [(with_source(text, sources), group) for text, group in named]
     clean = ((text, group) for text, group in found if clean_requirement(text))
     declared = tuple(
         placed(source, text, group, is_library=is_installable) for text, group in islice(clean, MAX_DECLARED)
@@ -74,9 +85,11 @@ def read_project(source: Source) -> Project:
         str(asked)[:100] if isinstance(asked, str) else "",
         is_installable,
         tuple(_indexes(document, tool)),
-        tuple(_local(poetry, sources)),
+        tuple(local_paths((*_tables_of_paths(document, tool), sources), named)),
         tuple(sorted({*_table(project, "scripts"), *_table(poetry, "scripts")})),
         tuple(_texts(_table(uv, "workspace").get("members"))),
+        tuple(neighbors_of(source, named, sources)),
+        workspace_names(sources),
     )
 
 
@@ -190,6 +203,13 @@ def read_setup_cfg(source: Source) -> Project:
     )
 
 
+def _tables_of_paths(document: dict[str, Any], tool: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the tables by name in which an entry may be a folder: poetry's, Pipfile's, pixi's."""
+    yield _table(_table(tool, "poetry"), "dependencies")
+    yield _table(document, "packages")
+    yield _table(_table(tool, "pixi") or document, "pypi-dependencies")
+
+
 def _dynamic_files(project: dict[str, Any], tool: dict[str, Any]) -> Iterator[str]:
     """Yield the requirements files that setuptools or a hatch hook fills the dependencies from."""
     if "dependencies" not in _texts(project.get("dynamic")):
@@ -200,28 +220,6 @@ def _dynamic_files(project: dict[str, Any], tool: dict[str, Any]) -> Iterator[st
     yield from _texts(_table(hooks, "requirements_txt").get("files")) or _texts(
         _table(hooks, "requirements_txt").get("filename")
     )
-
-
-def _with_source(text: str, sources: dict[str, Any]) -> str:
-    """Return a requirement with the repository that uv's sources name for it."""
-    entry = sources.get(regex(r"[\[<>=!~; @]").split(text, maxsplit=1)[0]) if sources else None
-    entry = entry[0] if isinstance(entry, list) and entry else entry
-    if not isinstance(entry, dict) or "://" in text:
-        return text
-    if entry.get("workspace") or isinstance(entry.get("path"), str):
-        return ""
-    return _from_repository(regex(r"[<>=!~; ]").split(text, maxsplit=1)[0], entry) or text
-
-
-def _from_repository(name: str, entry: dict[str, Any]) -> str:
-    url = entry.get("git")
-    if isinstance(url, str):
-        at = next((str(entry[key]) for key in ("rev", "tag", "branch", "ref") if isinstance(entry.get(key), str)), "")
-        inside = entry.get("subdirectory")
-        tail = f"#subdirectory={inside}" if isinstance(inside, str) else ""
-        return f"{name} @ git+{url.removeprefix('git+')}{'@' if at else ''}{at}{tail}"
-    file = entry.get("url") or entry.get("file")
-    return f"{name} @ {file}" if isinstance(file, str) and file.startswith("http") else ""
 
 
 def _requirements(table: dict[str, Any]) -> list[str]:
@@ -243,7 +241,7 @@ def _requirement(name: str, entry: object) -> str:
         return ""
     extras = ",".join(_texts(entry.get("extras")))
     full = f"{name}[{extras}]" if extras else name
-    repository = _from_repository(full, entry)
+    repository = from_repository(full, entry)
     if repository:
         return repository
     marks = [str(entry[key]) for key in ("markers",) if isinstance(entry.get(key), str)]
@@ -280,14 +278,6 @@ def _indexes(document: dict[str, Any], tool: dict[str, Any]) -> Iterator[str]:
                 yield entry["url"]
     for key in ("extra-index-url", "find-links"):
         yield from _texts(_table(tool, "uv").get(key))
-
-
-def _local(poetry: dict[str, Any], sources: dict[str, Any]) -> Iterator[str]:
-    """Yield folders of this checkout that are installed as dependencies."""
-    for table in (_table(poetry, "dependencies"), sources):
-        for value in table.values():
-            if isinstance(value, dict) and isinstance(value.get("path"), str):
-                yield value["path"]
 
 
 def _table(node: dict[str, Any], key: str) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.dependencies.dependency_lists import lists_of
 from gpu_lol_action.analysis.dependencies.own_extras import extras_of
-from gpu_lol_action.analysis.dependencies.project_choice import joined, read_any_project
+from gpu_lol_action.analysis.dependencies.project_choice import every_project, read_any_project
+from gpu_lol_action.analysis.dependencies.used_projects import dependencies_first
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.formats.paths import Form, Role
+from gpu_lol_action.analysis.formats.paths import Form, Role, joined
 from gpu_lol_action.analysis.package_lists.package_files import Option
 from gpu_lol_action.analysis.package_lists.setup_py import read_setup_py
 from gpu_lol_action.analysis.packages.cython_extensions import extension_homes
@@ -37,9 +38,11 @@ def setup_findings(checkout: Checkout, run: Run | None) -> list[Finding]:
                 why = f"`{option.evidence.path}` installs it"
                 wanted[place] = (f"[{','.join(extras)}]" if extras else "", option.evidence, why)
     needed = _needed(checkout, run)
-    for place, where, why in [*([needed] if needed is not None else []), *_compiled(checkout, run)]:
+    used = [(each.folder, each.where, each.why) for each in lists.used if _is_project(checkout, each.folder)]
+    for place, where, why in [*([needed] if needed is not None else []), *used, *_compiled(checkout, run)]:
         wanted.setdefault(place, ("", where, why))
-    return [_setup(checkout, place, *told) for place, told in list(wanted.items())[:MAX_LOCAL]]
+    places = dependencies_first(every_project(checkout), list(wanted)[:MAX_LOCAL]) if used else list(wanted)[:MAX_LOCAL]
+    return [_setup(checkout, place, *wanted[place]) for place in places]
 
 
 def _setup(checkout: Checkout, folder: str, extras: str, where: Evidence, why: str) -> Finding:
@@ -71,7 +74,7 @@ def _project_folder(checkout: Checkout, option: Option, bases: Sequence[str]) ->
             continue
         if (folder or path in {".", "./"}) and _is_project(checkout, folder):
             return folder
-        if path == ".." and not folder and _is_project(checkout, ""):
+        if path == ".." and folder == ".." and _is_project(checkout, ""):
             return ""
     return None
 

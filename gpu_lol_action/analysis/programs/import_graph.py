@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.added_paths import added_folders
 from gpu_lol_action.analysis.programs.outer_packages import without_outer
+from gpu_lol_action.analysis.programs.project_imports import files_in_projects
 from gpu_lol_action.analysis.python.code import Import
 
 MAX_CLOSURE = 60
@@ -166,7 +167,7 @@ def targets_of(checkout: Checkout, script: Source, item: Import) -> Sequence[Sou
     here, inits = _meant(checkout, script.folder, item.module, item.names)
     # Without a module of that name it is one that the package itself defines.
     here = here or tuple(source for source in inits if source is not script)
-    here = here or _from_added(checkout, script, item)
+    here = here or _from_added(checkout, script, item) or files_in_projects(checkout, script, item)
     return here or _from_outer(checkout, item) or _from_larger_tree(checkout, item.module)
 
 

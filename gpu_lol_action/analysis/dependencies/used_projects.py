@@ -1,0 +1,121 @@
+"""Projects of the checkout that what is started takes something of, wherever they lie: they are installed from their folders.
+
+One team's repository keeps its library in ``libs/core`` and its trainings in ``projects``. Their lists name the library (uv's
+workspace, a path, or its bare name, which no index has), or their programs just import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from gpu_lol_action.analysis.files.checkout import Checkout, Source
+from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.formats.paths import joined
+from gpu_lol_action.analysis.package_lists.package_files import Declared, package_name
+from gpu_lol_action.analysis.package_lists.project_files import Project
+from gpu_lol_action.analysis.programs.added_paths import added_folders
+from gpu_lol_action.analysis.programs.import_graph import targets_of
+from gpu_lol_action.analysis.programs.loaded_modules import loaded_modules
+from gpu_lol_action.analysis.programs.project_imports import home_of_import
+from gpu_lol_action.analysis.runs.entry_points import Run
+from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
+
+Placed = tuple[Source, Project]
+MAX_USED = 16
+
+
+@record(frozen=True, slots=True)
+class UsedProject:
+    """The folder of a project that a run takes something of, and what says so."""
+
+    folder: str
+    why: str
+    where: Evidence
+
+
+def used_projects(
+    checkout: Checkout,
+    run: Run | None,
+    every: Sequence[Placed],
+    near: Sequence[Placed],
+    listed: Iterable[Declared],
+    told: Iterable[Declared] = (),
+) -> tuple[UsedProject, ...]:
+    """Return the projects in folders that a run takes something of, and those that they ask for in turn.
+
+    ``every`` are the projects of the checkout, ``near`` those at hand. ``listed`` is what lists beside them ask for, ``told`` what
+    readers are told to install by its name: that is published, and comes from the index; so is what a list asks for in some version.
+    """
+    script = run.script if run is not None else None
+    asked = [*listed, *(item for _, project in near for item in project.declared)]
+    named = [*(item for item in asked if not item.is_optional and _has_version(item)), *told]
+    published = {package_name(item.requirement) for item in named}
+    names = {project.name: source.folder for source, project in reversed(every) if project.name}
+    of_index = {names[name] for name in published if name in names}
+    imported = _imported(checkout, script) if script is not None else ()
+    found = {used.folder: used for used in imported if used.folder not in of_index}
+    waiting = list(dict.fromkeys([*(source.folder for source, _ in near), *found]))
+    for folder in waiting:
+        new = {used.folder: used for used in _asked_for(every, names, folder)}
+        waiting += [place for place in new if place not in waiting]
+        found = {**new, **found}
+    return tuple(found.values())[:MAX_USED]
+
+
+def dependencies_first(every: Sequence[Placed], folders: Sequence[str]) -> list[str]:
+    """Return folders of projects in an order in which each is installed after those it asks for, so that no index is asked for these."""
+    asked: dict[str, set[str]] = {folder: set() for folder in folders}
+    names: dict[str, str] = {}
+    for source, project in every:
+        if source.folder in asked:
+            names.setdefault(project.name, source.folder)
+            asked[source.folder] |= {package_name(i.requirement) for i in (*project.declared, *project.neighbors)}
+    left, found = list(folders), list[str]()
+    while left:
+        places = {name for name, folder in names.items() if name and folder in left}
+        free = [folder for folder in left if not {n for n in asked[folder] & places if names[n] != folder}]
+        found += free or left[:1]  # where they ask for each other, any is the first
+        left = [folder for folder in left if folder not in found]
+    return found
+
+
+def _asked_for(every: Sequence[Placed], names: Mapping[str, str], folder: str) -> Iterator[UsedProject]:
+    """Yield the projects that one in a folder requires of the same checkout: by a path, or as a part of uv's workspace."""
+    folders = {source.folder for source, _ in every}
+    for source, project in every:
+        if source.folder != folder:
+            continue
+        above = [each for at, each in every if each.workspace and f"{folder}/".startswith(f"{at.folder}/".lstrip("/"))]
+        of_workspace = {name for each in above for name in each.workspace}
+        declared = (item for item in project.declared if package_name(item.requirement) in of_workspace)
+        for item in (*project.neighbors, *(item for item in declared if not item.is_optional)):
+            place = names.get(package_name(item.requirement))
+            if place is not None:
+                yield UsedProject(place, f"`{item.evidence.path}` asks for it", item.evidence)
+        for path in project.local:
+            if (place := joined(folder, path)) in folders:
+                yield UsedProject(place, f"`{source.path}` asks for it", Evidence(source.path))
+
+
+def _has_version(item: Declared) -> bool:
+    return regex(r"[<>=!~@]").search(item.requirement.partition(";")[0]) is not None
+
+
+@remembered
+def _imported(checkout: Checkout, script: Source) -> tuple[UsedProject, ...]:
+    on_path = {script.folder, *(folder.rstrip("/") for folder in added_folders(checkout, script))}
+    found: dict[str, UsedProject] = {}
+    for source in loaded_modules(checkout, script):
+        for item in source.code.imports if source.code is not None else ():
+            home = home_of_import(checkout, source, item) if not item.is_optional else None
+            if home is None or home.base in on_path or home.project in found:
+                continue
+            targets = targets_of(checkout, source, item)
+            if targets and not any(target.path.startswith(f"{home.base}/") for target in targets):
+                continue  # another of that name is nearer
+            top = item.module.partition(".")[0]
+            why = f"`{top}` is imported from outside of its folder"
+            found[home.project] = UsedProject(home.project, why, Evidence(source.path, item.line))
+    return tuple(found.values())[:MAX_USED]
