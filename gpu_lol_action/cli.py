@@ -153,7 +153,7 @@ def _carry_out(command: Command) -> Ending:
             requester=Requester(terminal.user()),
             repository=context.forge.repository(),
             pull_request=context.forge.pull_request(0),
-            policy=terminal.own_policy(context),
+            policy=terminal.own_policy(context, Path.cwd()),
         )
         if command.name == "budget" and command.output_format == "json":
             from gpu_lol_action.handlers.budget import describe_budget

@@ -48,6 +48,15 @@ class LocalForge:
         self._home = home
         self._posted = 0
 
+    @classmethod
+    def at_root(
+        cls, folder: Path, show: Callable[[str], None], *, home: Path, environment: Mapping[str, str]
+    ) -> LocalForge:
+        """Return that of the whole checkout that a folder lies in: machines and their records are of it, wherever in it one stands."""
+        here = cls(folder, show, home=home, environment=environment)
+        root = here._git("rev-parse", "--show-toplevel", is_optional=True).removesuffix("\n")
+        return cls(Path(root), show, home=home, environment=environment) if root else here
+
     def repository(self) -> Repository:
         """Return ``owner/name`` of the remote, else the folder's name; the id is a stable hash of it."""
         remote = self._git("remote", "get-url", "origin", is_optional=True)

@@ -21,11 +21,15 @@ from gpu_lol_action.render.screen import PLAIN, Screen
 
 @record(frozen=True, slots=True)
 class Printing:
-    """How an answer is printed: ``form`` is text, json, yaml or markdown; the rest matters to text alone."""
+    """How an answer is printed: ``form`` is text, json, yaml or markdown, ``lease`` the session whose cost is told.
+
+    The rest matters to text alone.
+    """
 
     form: str = "text"
     screen: Screen = PLAIN
     is_verbose: bool = False
+    lease: timedelta | None = None
 
 
 def describe_folder(
@@ -34,20 +38,20 @@ def describe_folder(
     now: datetime,
     base: tuple[str, Path] | None = None,
     lookups: Lookups = NO_LOOKUPS,
-    lease: timedelta | None = None,
+    project: str = "",
 ) -> str:
     """Return the proposal for a folder in the form that is asked for.
 
-    ``base`` is a commit and its tree, to compare with; ``lookups`` are what may be asked from outside; ``lease`` is how long
-    a session is, for what it would cost.
+    ``base`` is a commit and its tree, to compare with; ``lookups`` are what may be asked from outside; ``project``
+    is the one of the folder's projects that it is about, where it names several.
 
     Raises SpecError where its `.gpu-lol.yaml` is invalid, UserError where it is no folder.
     """
     if not folder.is_dir():
         raise UserError("not_a_folder", f"{folder} is no folder.", fix="gpu-lol analyze PATH_OF_A_REPOSITORY")
     folders, problem = named_folders(folder)
-    policy = Policy(project_folders=folders)
-    policy = replace(policy, lease=lease) if lease is not None else policy
+    policy = Policy(project_folders=(project,) if project in folders else folders)
+    policy = replace(policy, lease=printing.lease) if printing.lease is not None else policy
     checkout = read_in_folder(folder, policy.project_folder)
     read = Fetched("", replace(checkout, notes=(problem, *checkout.notes)) if problem else checkout)
     before = (

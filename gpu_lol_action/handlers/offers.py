@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from gpu_lol_action.analysis.files.located import named_folders
+from gpu_lol_action.analysis.files.located import named_folders, named_project
 from gpu_lol_action.domain.gpus import UnknownAccelerator
 from gpu_lol_action.domain.market import StockAnswers
 from gpu_lol_action.domain.offer import Ladder, Requirement
@@ -44,7 +44,9 @@ def describe_offers(
     command: Command, folder: Path, lookups: Lookups, market: Callable[[], Market] | None, now: Callable[[], datetime]
 ) -> Outcome:
     """Return what ``gpu-lol offers`` prints; without a requirement it is about the code of the folder."""
-    policy = Policy(project_folders=named_folders(folder)[0])
+    root, project = named_project(folder, is_inside=True)
+    folder = root if project else folder
+    policy = Policy(project_folders=(project,) if project else named_folders(folder)[0])
     if lookups.prices is not None:
         lookups.prices().begin(policy.clouds)
     subject, ladder = _asked(command, policy, lookups, lambda: read_folder(folder, "", policy, lookups))

@@ -8,7 +8,7 @@ from pathlib import Path
 from gpu_lol_action.analysis.answer.calibrated import calibrated
 from gpu_lol_action.analysis.documents.lagging import carried
 from gpu_lol_action.analysis.files.checkout import Checkout
-from gpu_lol_action.analysis.files.located import in_folder, read_in_folder
+from gpu_lol_action.analysis.files.located import read_in_folder
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.corrections import NO_CORRECTIONS, Corrections
 from gpu_lol_action.domain.policy import Policy
@@ -16,6 +16,7 @@ from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import PullRequest
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups, may_ask_llm
+from gpu_lol_action.handlers.chosen_project import fetch, fetch_project
 from gpu_lol_action.handlers.concluding import Fetched, Reading, conclude, concluded
 from gpu_lol_action.handlers.consulting import consult
 from gpu_lol_action.handlers.context import Context
@@ -47,40 +48,6 @@ def read_commit(
     )
 
 
-def narrowed(context: Context, pull_request: PullRequest, policy: Policy) -> Policy:
-    """Return the policy with one project alone: the first that a pull request changes, else the first that is named.
-
-    Where it is not told what was changed it is the first; without a pull request it is that, too.
-    """
-    if len(policy.project_folders) < 2 or not pull_request.number:
-        return policy
-    try:
-        changed = context.forge.changed_paths(pull_request.base_sha, pull_request.head_sha)
-    except GpuLolError as error:
-        context.progress.line(f"what it changes could not be told: {error.explanation.what}")
-        changed = frozenset()
-    named = policy.project_folders
-    touched = tuple(folder for folder in named if any(path.startswith(f"{folder}/") for path in changed))
-    return replace(policy, project_folders=(*touched, *named)[:1])
-
-
-def fetch(context: Context, sha: str, policy: Policy, like: Checkout | None = None) -> Checkout:
-    """Return the tree of exactly that commit as data; meanwhile prices are asked for, which takes about as long.
-
-    ``policy`` may say which folder the project is in. ``like`` is another commit, whose equal files are not read again.
-    """
-    if context.lookups.prices is not None:
-        context.lookups.prices().begin(Policy().clouds)
-    with context.forge.tree(sha) as folder:
-        return read_in_folder(folder, policy.project_folder, like)
-
-
-def fetched_in_folder(context: Context, fetched: Fetched, policy: Policy, like: Checkout | None = None) -> Fetched:
-    """Return a tree that was read without a policy as it is read with one; where its bytes do not do for that it is read anew."""
-    checkout = in_folder(fetched.checkout, policy.project_folder)
-    return Fetched(fetched.sha, checkout if checkout is not None else fetch(context, fetched.sha, policy, like))
-
-
 def read_folder(folder: Path, sha: str, policy: Policy, lookups: Lookups = NO_LOOKUPS) -> Reading:
     """Do the same for a folder that is there already."""
     return conclude(Fetched(sha, read_in_folder(folder, policy.project_folder)), policy, lookups)
@@ -100,10 +67,10 @@ def read_change(
     ``note``: what people have set for it, and what a language model answered when the proposal was made. ``spec_text``
     takes the place of the file at the head.
     """
-    sha, policy = pull_request.head_sha, narrowed(context, pull_request, policy)
+    sha = pull_request.head_sha
+    policy, head = fetch_project(context, pull_request, policy)
     asked = context.lookups.allowed(policy, is_fork=is_fork)
     lookups = remembering(asked, note.answers.at(sha), is_allowed=may_ask_llm(policy, is_fork=is_fork))
-    head = fetch(context, sha, policy)
     if spec_text is not None:
         head = replace(head, spec_text=spec_text)
     analysis = consult(head, lookups)
@@ -122,8 +89,8 @@ def read_run(
 
     What people have set was set for the first run, and is left out.
     """
-    sha, policy = pull_request.head_sha, narrowed(context, pull_request, policy)
-    head = fetch(context, sha, policy)
+    sha = pull_request.head_sha
+    policy, head = fetch_project(context, pull_request, policy)
     lookups = context.lookups.allowed(policy, is_fork=is_fork)
     analysis = consult(head, lookups, name)
     if analysis.first is None or analysis.first.name != name:

@@ -10,11 +10,11 @@ from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.request import Deny, Outcome
 from gpu_lol_action.errors import GpuLolError, TransientError
 from gpu_lol_action.handlers import answers
+from gpu_lol_action.handlers.chosen_project import fetch_project
 from gpu_lol_action.handlers.concluding import Fetched, conclude
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.meant import deny_meant, may_log_in, ready_machine
 from gpu_lol_action.handlers.measured import Ran, Scene, is_gpu_used, tell_measured
-from gpu_lol_action.handlers.reading import fetch, narrowed
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.launch.code import folder_name
 from gpu_lol_action.launch.command import Output, build_logs_script, build_run_script, parse_command_output
@@ -92,7 +92,7 @@ def _measured(context: Context, order: Order, record: EnvironmentRecord, found: 
     ran = Ran("run", order.command.script, record.sha, context.clock.now(), found.exit_code, found.measured)
     try:
         ran_of = replace(order.pull_request, head_sha=record.sha)
-        checkout = fetch(context, record.sha, narrowed(context, ran_of, order.policy))
+        _, checkout = fetch_project(context, ran_of, order.policy)
         analysis = conclude(Fetched(record.sha, checkout), order.policy, lookups).analysis
     except GpuLolError as error:
         context.progress.line(f"not compared with the estimate: {error.explanation.what}")

@@ -17,13 +17,14 @@ from gpu_lol_action.domain.request import Outcome
 from gpu_lol_action.domain.smoke import SmokeCell, SmokeResult, SmokeRun, SmokeTest
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.errors import Door, GpuLolError, LostRace
+from gpu_lol_action.handlers.chosen_project import fetch_project
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.measured import Ran, Scene, tell_measured
 from gpu_lol_action.handlers.one_at_a_time import one_at_a_time
 from gpu_lol_action.handlers.plan import plan_machine
 from gpu_lol_action.handlers.planned import AlreadyRunning, AwaitsConfirmation, UpPlan, Wanted
-from gpu_lol_action.handlers.reading import fetch, narrowed, read_change, read_note
+from gpu_lol_action.handlers.reading import read_change, read_note
 from gpu_lol_action.handlers.smoke_book import enter_run, tell_end
 from gpu_lol_action.handlers.smoke_cell import CellEnd, CellPlan, Verdict, refused, run_cell, verdict_of
 from gpu_lol_action.handlers.smoke_report import report_smoke
@@ -103,7 +104,7 @@ def _smoke_of(context: Context, order: Order) -> Smoke:
     is_fork = order.pull_request.is_fork(order.repository.full_name)
     note = read_note(context, order.pull_request.number)
     reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
-    checkout = fetch(context, order.pull_request.head_sha, narrowed(context, order.pull_request, order.policy))
+    _, checkout = fetch_project(context, order.pull_request, order.policy)
     test = smoke_test(checkout, reading.asked, _besides(context, order, reading.asked, project_folder(checkout)))
     scene = Scene(checkout, reading.analysis, is_kept=not is_fork)
     return Smoke(order, test, cells_of(reading.asked, order), smoke_lease(test.time_box, order.policy), scene)

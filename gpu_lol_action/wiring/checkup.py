@@ -56,7 +56,7 @@ def check_up(folder: Path) -> tuple[Diagnosis, ...]:
     from gpu_lol_action.handlers.doctor import Instruments, check_up
     from gpu_lol_action.handlers.init import read_workflows
 
-    local = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
+    local = LocalForge.at_root(folder, lambda _body: None, home=Path.home(), environment=os.environ)
     root, checkout = local.survey()
     clock, token = SystemClock(), terminal_token()
     installed, wanted = _skypilot_versions()
@@ -97,7 +97,7 @@ def show_ledger(command: Command, folder: Path, screen: Screen) -> LedgerAnswer:
     from gpu_lol_action.adapters.local_forge import LocalForge
     from gpu_lol_action.handlers.ledger import Question, Source, describe_ledger
 
-    local = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
+    local = LocalForge.at_root(folder, lambda _body: None, home=Path.home(), environment=os.environ)
     _, checkout = local.survey()
     clock, token = SystemClock(), terminal_token()
     sources = [Source("terminal", RecordLedger(FileStore(state_folder("ledger", checkout.full_name))))]

@@ -49,7 +49,7 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
     from gpu_lol_action.handlers.context import Context, Settings
 
     user_home = Path.home()
-    forge = local_forge.LocalForge(folder, show, home=user_home, environment=os.environ)
+    forge = local_forge.LocalForge.at_root(folder, show, home=user_home, environment=os.environ)
     repository = forge.repository()
     cloud_keys = _own_keys()
     settings = Settings(
@@ -83,8 +83,12 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
             )
 
 
-def own_policy(context: Context) -> Policy:
-    """Return what holds in a terminal: the limits of a repository's policy are its bot's, but the project lies where it says."""
+def own_policy(context: Context, folder: Path) -> Policy:
+    """Return what holds in a terminal: the limits of a repository's policy are its bot's, but the projects lie where it says.
+
+    Of several it is about the one in whose ``folder`` somebody stands, else about the first.
+    """
+    from gpu_lol_action.analysis.files.located import project_at, standing_in
     from gpu_lol_action.domain.policy import POLICY_PATH, Policy
     from gpu_lol_action.domain.policy_yaml import parse_policy
 
@@ -96,7 +100,8 @@ def own_policy(context: Context) -> Policy:
         folders = ()
     except GpuLolError:
         folders = ()
-    return Policy(requires_recent_sweep=False, project_folders=folders)
+    here = project_at(folders, standing_in(folder)[1]) if folders else ""
+    return Policy(requires_recent_sweep=False, project_folders=(here,) if here else folders)
 
 
 def _file_vault(folder: Path, hands: Hands) -> Vault:
@@ -107,19 +112,23 @@ def _file_vault(folder: Path, hands: Hands) -> Vault:
 
 def analyze_folder(command: Command, screen: Screen) -> str:
     """Return what ``gpu-lol analyze PATH`` prints, in the format that was asked for."""
+    from gpu_lol_action.analysis.files.located import named_project
     from gpu_lol_action.handlers.analyze import Printing, describe_folder
 
     folder = Path(command.path or ".")
-    printing = Printing(command.output_format, screen, command.is_verbose)
+    root, project = named_project(folder, is_inside=command.path is None)
+    if project:
+        folder = root
+    printing = Printing(command.output_format, screen, command.is_verbose, command.lease)
     clock, lookups = SystemClock(), terminal_lookups(command)
     if command.base is None:
-        return describe_folder(folder, printing, clock.now(), None, lookups, command.lease)
+        return describe_folder(folder, printing, clock.now(), None, lookups, project)
     from gpu_lol_action.adapters.local_forge import LocalForge
 
     forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
     sha = forge.resolve(command.base)
     with forge.tree(sha) as base:
-        return describe_folder(folder, printing, clock.now(), (sha, base), lookups, command.lease)
+        return describe_folder(folder, printing, clock.now(), (sha, base), lookups, project)
 
 
 def initialize(command: Command, folder: Path) -> Outcome:
@@ -130,7 +139,7 @@ def initialize(command: Command, folder: Path) -> Outcome:
     from gpu_lol_action.domain.installation import Pin, Wish
     from gpu_lol_action.handlers.init import Installation, handle_init
 
-    forge = LocalForge(folder, lambda _body: None, home=Path.home(), environment=os.environ)
+    forge = LocalForge.at_root(folder, lambda _body: None, home=Path.home(), environment=os.environ)
     root, facts = forge.survey()
     look = PublicGitHub(SystemClock().now, terminal_api_url(), terminal_token())
     is_public = True if command.is_public else False if command.is_private else None

@@ -101,15 +101,17 @@ class Person:
             subprocess.run([*git, *words], cwd=self.folder, check=True)
         return self
 
-    def hears(self, *words: str) -> tuple[str, str]:
-        """Return what a command that succeeds says, and what it warns of."""
+    def hears(self, *words: str, inside: str = ".") -> tuple[str, str]:
+        """Return what a command that succeeds says, started in a folder of the checkout, and what it warns of."""
         home = self.folder / "home"
         (home / ".ssh").mkdir(parents=True, exist_ok=True)
         (home / ".ssh" / "id_ed25519.pub").write_text(SSH_KEY)
         own = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(PACKAGE_ROOT)}
         own |= {"GPU_LOL_PRICES": "bundled", "RUNPOD_API_KEY": "rpa_" + "k" * 40}
         command = [sys.executable, "-m", "gpu_lol_action.cli", *words]
-        done = subprocess.run(command, cwd=self.folder, env=own, capture_output=True, encoding="utf-8", check=False)
+        done = subprocess.run(
+            command, cwd=self.folder / inside, env=own, capture_output=True, encoding="utf-8", check=False
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout, done.stderr
 
@@ -130,6 +132,29 @@ def test_a_terminal_takes_the_folder_from_the_checkouts_own_policy(tmp_path: Pat
     assert "20 GB" in said("offers")
     # The cheapest that holds 20 GB; the other project would want one that holds 32 B parameters.
     assert said("up", "--dry-run").startswith(f"⚪ Dry run: 1 × {told['gpu_type']} ")
+
+
+def test_a_terminal_takes_the_project_that_it_stands_in(tmp_path: Path) -> None:
+    policy = {POLICY_PATH: "analysis: {folders: [llm, research/nets]}\n"}
+    deep = {"research/nets/tools/deep/note.txt": "-\n"}
+    person = Person(tmp_path).holding({**files(20, "research/nets"), **deep, **policy})
+
+    def said(*words: str, inside: str) -> str:
+        return person.hears(*words, inside=inside)[0]
+
+    for inside in ("research/nets", "research/nets/tools/deep"):
+        told = json.loads(said("analyze", "--format", "json", inside=inside))
+        assert told["vram_required_gb"] == 20
+        assert all(each["path"].startswith("research/nets/") for each in told["findings"] if each["path"])
+        based = json.loads(said("analyze", "--base", "HEAD", "--format", "json", inside=inside))
+        assert (based["vram_required_gb"], based["change"]["runs"]) == (20, [])
+        assert "20 GB" in said("offers", inside=inside)
+        assert said("up", "--dry-run", inside=inside).startswith(f"⚪ Dry run: 1 × {told['gpu_type']} ")
+    # By its path it is that project too; a folder that nobody named is looked at alone.
+    by_path = json.loads(said("analyze", "research/nets", "--format", "json", inside="."))
+    assert by_path["findings"] == told["findings"]
+    alone = json.loads(said("analyze", "research/nets/tools", "--format", "json", inside="."))
+    assert alone["vram_required_gb"] != 20
 
 
 def test_a_terminal_says_that_it_could_not_read_the_policy(tmp_path: Path) -> None:

@@ -99,12 +99,11 @@ def analyze(
     folder, whole, checkout = project_folder(checkout), checkout, project_of(checkout)
     file = file_of(spec_text)
     sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
-    tree = _corrected(detect_tree(checkout), hints)
+    tree = done_in(_corrected(detect_tree(checkout), hints), folder)
     run = run_named(checkout, run_name)
     own = (*_of_run(checkout, run, model_facts if run_name else NO_FACTS), *tree)
     findings = (*sure, *own, *(hint for hint in hints if hint not in sure))
     proposed, need = propose(findings, model_facts)
-    proposed = done_in(proposed, folder)
     first = profile_of(run, proposed, need, findings) if run is not None else None
     others = other_runs(checkout, tree, model_facts, run)
     proposed = replace(proposed, profiles=different_hardware(proposed, others))

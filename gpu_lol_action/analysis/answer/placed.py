@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import posixpath
 import re
 import shlex
 from collections.abc import Collection, Mapping
@@ -11,12 +12,15 @@ from typing import Any, TypeVar
 
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.domain.analysis import Analysis
-from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import EnvironmentSpec
 
 Value = TypeVar("Value")
+_OUTSIDE = regex(r"(python3 -m pip install(?: --no-build-isolation)? -e )(\.\.(?:/[\w.-]{1,100}){0,20})")
+_UPWARD = regex(r"`(\.\./[\w./-]{1,200})`")
+_SETUP = "dependencies.setup_commands"
 _PATH = regex(r"(?<![\w./-])(?:\./)?([\w.-][\w./-]{0,300}\.\w{1,12})(?![\w/-])")
 
 
@@ -37,13 +41,22 @@ def placed_in(value: Value, folder: str, inner: Checkout) -> Value:
     return _Put(folder, frozenset(inner.by_path)).anywhere(value) if folder else value
 
 
-def done_in(spec: EnvironmentSpec, folder: str) -> EnvironmentSpec:
-    """Return a spec whose commands are run in a folder of the checkout; the same where that is its root."""
-    commands = spec.dependencies.setup_commands
-    if not folder or not commands:
-        return spec
-    moved = tuple(f"(cd {shlex.quote(folder)} && {each})" for each in commands)
-    return replace(spec, dependencies=replace(spec.dependencies, setup_commands=moved))
+def done_in(findings: tuple[Finding, ...], folder: str) -> tuple[Finding, ...]:
+    """Return findings whose commands that set a folder up are run there; the same where it is the checkout's root."""
+    if not folder:
+        return findings
+    return tuple(
+        replace(each, value=_run_in(each.value, folder)) if each.field == _SETUP else each for each in findings
+    )
+
+
+def _run_in(command: str, folder: str) -> str:
+    """Return a command of a folder as it is said at the root; what installs a project outside needs not go into the folder."""
+    found = _OUTSIDE.fullmatch(command)
+    if found is None:
+        return f"(cd {shlex.quote(folder)} && {command})"
+    place = posixpath.normpath(posixpath.join(folder, found[2]))
+    return f"{found[1]}{'.' if place == '.' else f'./{place}'}"
 
 
 @record(frozen=True, slots=True)
@@ -57,9 +70,9 @@ class _Put:
         """Return a value with what it holds of the folder's paths as those of the whole."""
         changed: Any = value
         if isinstance(value, str):
-            changed = _PATH.sub(self._path, value)
+            changed = _UPWARD.sub(self._folder, _PATH.sub(self._path, value))
         elif isinstance(value, Evidence):
-            changed = Evidence(f"{self.folder}/{value.path}", value.line) if value.path in self.paths else value
+            changed = Evidence(self._whole(value.path), value.line) if value.path in self.paths else value
         elif isinstance(value, EnvironmentSpec):
             changed = value  # what it does in the folder says so already
         elif isinstance(value, (tuple, frozenset)):
@@ -72,4 +85,10 @@ class _Put:
         return moved
 
     def _path(self, found: re.Match[str]) -> str:
-        return f"{self.folder}/{found[1]}" if found[1] in self.paths else found[0]
+        return self._whole(found[1]) if found[1] in self.paths else found[0]
+
+    def _folder(self, found: re.Match[str]) -> str:
+        return f"`{self._whole(found[1])}`"
+
+    def _whole(self, path: str) -> str:
+        return posixpath.normpath(f"{self.folder}/{path}")

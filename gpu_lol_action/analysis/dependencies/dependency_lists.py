@@ -19,7 +19,7 @@ from gpu_lol_action.analysis.dependencies.script_metadata import script_packages
 from gpu_lol_action.analysis.dependencies.shown_lists import for_shown, without_clients, without_watchers
 from gpu_lol_action.analysis.dependencies.submodules import submodule_requirements
 from gpu_lol_action.analysis.dependencies.told_lists import list_at, told_beside, told_lists
-from gpu_lol_action.analysis.dependencies.used_projects import UsedProject, used_projects
+from gpu_lol_action.analysis.dependencies.used_projects import UsedProject, as_used, used_projects
 from gpu_lol_action.analysis.documents.shown_programs import is_shown
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.formats.paths import Form, Role, joined
@@ -127,7 +127,8 @@ def _projects(
     told = [item for command in commands for item in command.declared]
     used = used_projects(checkout, run, every, near, listed, told)
     taken = {each.folder for each in used}
-    return (*near, *(item for item in every if item[0].folder in taken and item not in near)), used
+    others = [item for item in every if item[0].folder in taken and item not in near]
+    return (*near, *((source, as_used(project)) for source, project in others)), used
 
 
 def near_folders(run: Run | None) -> tuple[str, ...]:

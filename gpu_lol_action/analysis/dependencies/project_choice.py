@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.dependencies.shown_lists import without_watchers
 from gpu_lol_action.analysis.documents.shown_programs import is_shown
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.surroundings import is_outside
 from gpu_lol_action.analysis.formats.import_names import is_known
 from gpu_lol_action.analysis.formats.paths import Form, Role, joined
 from gpu_lol_action.analysis.package_lists.nbdev_settings import SETTINGS, read_nbdev_settings
@@ -32,11 +33,13 @@ def near_projects(
     Without any, those of the two upper levels count of which the run takes something, unless a requirements file lies beside the
     run or above it: then they are examples' and other people's.
     """
-    every = every_project(checkout)
+    every = [item for item in every_project(checkout) if not is_outside(item[0].path)]
     near = [item for item in every if item[0].folder in folders]
     told = [item for item in _told(every, commands) if item not in near]
     if any(asks(project) for _, project in near):
         return near + told
+    if above := _above(checkout):
+        return near + told + above
     if members := members_of(near, every):
         return near + members
     if told or _has_list(checkout, folders):
@@ -48,6 +51,13 @@ def near_projects(
     if not upper:
         return near or _taken_from(checkout, run, workspace_projects(every))
     return near + _taken_from(checkout, run, upper)
+
+
+def _above(checkout: Checkout) -> list[Placed]:
+    """Return the lists above a checkout that is a folder of a larger one, where it has none of its own."""
+    has_own = any(not is_outside(s.path) for s in checkout.sources if s.role is Role.PACKAGES)
+    outside = [item for item in every_project(checkout) if set(item[0].folder.split("/")) == {".."}]
+    return [item for item in outside if not item[1].is_installable and asks(item[1])] if not has_own else []
 
 
 @remembered

@@ -7,10 +7,13 @@ workspace, a path, or its bare name, which no index has), or their programs just
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.formats.paths import joined
+from gpu_lol_action.analysis.files.project_homes import homes_of
+from gpu_lol_action.analysis.files.surroundings import is_outside
+from gpu_lol_action.analysis.formats.paths import Form, joined
 from gpu_lol_action.analysis.package_lists.package_files import Declared, package_name
 from gpu_lol_action.analysis.package_lists.project_files import Project
 from gpu_lol_action.analysis.programs.added_paths import added_folders
@@ -24,6 +27,8 @@ from gpu_lol_action.domain.records import record
 
 Placed = tuple[Source, Project]
 MAX_USED = 16
+_VERSION = regex(r"[<>=!~]")
+_KEPT = regex(r"(?<![>!])==|~=|<")
 
 
 @record(frozen=True, slots=True)
@@ -46,22 +51,29 @@ def used_projects(
     """Return the projects in folders that a run takes something of, and those that they ask for in turn.
 
     ``every`` are the projects of the checkout, ``near`` those at hand. ``listed`` is what lists beside them ask for, ``told`` what
-    readers are told to install by its name: that is published, and comes from the index; so is what a list asks for in some version.
+    readers are told to install by its name.
     """
     script = run.script if run is not None else None
-    asked = [*listed, *(item for _, project in near for item in project.declared)]
-    named = [*(item for item in asked if not item.is_optional and _has_version(item)), *told]
-    published = {package_name(item.requirement) for item in named}
     names = {project.name: source.folder for source, project in reversed(every) if project.name}
-    of_index = {names[name] for name in published if name in names}
-    imported = _imported(checkout, script) if script is not None else ()
-    found = {used.folder: used for used in imported if used.folder not in of_index}
+    asked = (*listed, *(item for _, project in near for item in project.declared))
+    of_index = _of_the_index(names, [item for item in asked if not item.is_optional], told)
+    imported = (*(_imported(checkout, script) if script is not None else ()), *_imported_from_outside(checkout))
+    found: dict[str, UsedProject] = {}
+    for used in imported:
+        if used.folder not in of_index:
+            found.setdefault(used.folder, used)
     waiting = list(dict.fromkeys([*(source.folder for source, _ in near), *found]))
     for folder in waiting:
         new = {used.folder: used for used in _asked_for(every, names, folder)}
         waiting += [place for place in new if place not in waiting]
         found = {**new, **found}
     return tuple(found.values())[:MAX_USED]
+
+
+def as_used(project: Project) -> Project:
+    """Return a project elsewhere as one that is used: what it asks for is needed, and says nothing of how complete the run's own list is."""
+    declared = tuple(replace(item, is_library=False) for item in project.declared)
+    return replace(project, declared=declared, is_installable=False)
 
 
 def dependencies_first(every: Sequence[Placed], folders: Sequence[str]) -> list[str]:
@@ -99,8 +111,22 @@ def _asked_for(every: Sequence[Placed], names: Mapping[str, str], folder: str) -
                 yield UsedProject(place, f"`{source.path}` asks for it", Evidence(source.path))
 
 
-def _has_version(item: Declared) -> bool:
-    return regex(r"[<>=!~@]").search(item.requirement.partition(";")[0]) is not None
+def _of_the_index(names: Mapping[str, str], required: Iterable[Declared], told: Iterable[Declared]) -> frozenset[str]:
+    """Return the folders of projects of which the release is meant: asked for in some version, or told to be installed by name.
+
+    What the repository around a folder makes is what its examples try, unless they are kept at an older release.
+    """
+    told_names = {package_name(item.requirement) for item in told}
+    found = {names[name] for name in told_names if name in names and not is_outside(names[name])}
+    for item in required:
+        folder = names.get(package_name(item.requirement))
+        if folder is not None and (_KEPT if is_outside(folder) else _VERSION).search(_bounds(item)):
+            found.add(folder)
+    return frozenset(found)
+
+
+def _bounds(item: Declared) -> str:
+    return item.requirement.partition(";")[0].partition(" @ ")[0] if "://" not in item.requirement else ""
 
 
 @remembered
@@ -119,3 +145,19 @@ def _imported(checkout: Checkout, script: Source) -> tuple[UsedProject, ...]:
             why = f"`{top}` is imported from outside of its folder"
             found[home.project] = UsedProject(home.project, why, Evidence(source.path, item.line))
     return tuple(found.values())[:MAX_USED]
+
+
+@remembered
+def _imported_from_outside(checkout: Checkout) -> tuple[UsedProject, ...]:
+    """Return the projects around a checkout that is a folder of a larger one which any of its programs imports."""
+    homes = homes_of(checkout)
+    tops = frozenset(top for top in homes if any(is_outside(home.project) for home in homes[top]))
+    found: dict[str, UsedProject] = {}
+    for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if tops else ():
+        is_asked = source.code is not None and source.code.may_import_any(tops)
+        for item in source.code.imports if source.code is not None and is_asked else ():
+            home = home_of_import(checkout, source, item)
+            if home is not None and is_outside(home.project) and home.project not in found:
+                why = f"`{item.module.partition('.')[0]}` is imported from outside of its folder"
+                found[home.project] = UsedProject(home.project, why, Evidence(source.path, item.line))
+    return tuple(found.values())

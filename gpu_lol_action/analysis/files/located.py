@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +13,13 @@ from gpu_lol_action.analysis.formats.texts import text_of
 from gpu_lol_action.domain.policy import POLICY_PATH
 from gpu_lol_action.errors import SpecError
 
+MAX_ABOVE = 40  # folders above one that are looked at for its checkout
+
 
 def read_in_folder(root: Path, folder: str, like: Checkout | None = None) -> Checkout:
     """Read a tree with its project in ``folder``; an empty one leaves it to be looked for. ``like`` is as for ``read_checkout``."""
     checkout = read_checkout(root, like, folder)
-    return _located(checkout, folder) if folder else checkout
+    return _located(checkout, folder, like) if folder else checkout
 
 
 def named_folders(root: Path) -> tuple[tuple[str, ...], str]:
@@ -36,19 +39,49 @@ def named_folders(root: Path) -> tuple[tuple[str, ...], str]:
         return (), f"where projects lie was not read of the policy: {error.explanation.what}"
 
 
-def in_folder(checkout: Checkout, folder: str) -> Checkout | None:
+def standing_in(folder: Path) -> tuple[Path, str]:
+    """Return the root of the checkout that a folder lies in, and its path from there; the folder itself where it is no checkout's.
+
+    What git itself is not asked for: the root is the nearest folder above that has a `.git`.
+    """
+    here = folder.resolve()
+    root = next((each for each in (here, *list(here.parents)[:MAX_ABOVE]) if (each / ".git").exists()), here)
+    return root, "" if root == here else here.relative_to(root).as_posix()
+
+
+def named_project(folder: Path, *, is_inside: bool) -> tuple[Path, str]:
+    """Return the root of the checkout around a folder, and the project that its policy names there; an empty one where it names none.
+
+    ``is_inside``: whoever stands somewhere in a project means it all; whoever names a folder below it means that folder.
+    """
+    root, place = standing_in(folder)
+    named = project_at(named_folders(root)[0], place) if place else ""
+    return root, named if is_inside or named == place else ""
+
+
+def project_at(folders: Sequence[str], place: str) -> str:
+    """Return the named folder in which a place of the checkout lies; empty where it lies in none."""
+    return next((folder for folder in folders if place == folder or place.startswith(f"{folder}/")), "")
+
+
+def in_folder(checkout: Checkout, folder: str, like: Checkout | None = None) -> Checkout | None:
     """Return a tree that was read whole as ``read_in_folder`` reads it; None where it has to be read anew for that.
 
     So it has where the folder's own name kept programs in it out (`benchmarks`), and where a bound cut the tree.
     """
     is_kept_out = role_of(f"{folder}/train.py", Form.PYTHON) is Role.ASIDE
     is_cut = any(TOO_MANY in note for note in checkout.notes)
-    return None if is_kept_out or is_cut else _located(checkout, folder)
+    return None if is_kept_out or is_cut else _located(checkout, folder, like)
 
 
-def _located(checkout: Checkout, folder: str) -> Checkout:
-    """Return a checkout with its project in a folder, or with a note that this holds nothing."""
-    if any(path.startswith(f"{folder}/") for path in checkout.by_path):
+def _located(checkout: Checkout, folder: str, like: Checkout | None) -> Checkout:
+    """Return a checkout with its project in a folder, or with a note that this holds nothing.
+
+    A commit that it is compared with has it where that one has: a project that is new is compared with nothing, and a whole tree
+    with a whole one.
+    """
+    has_it = any(path.startswith(f"{folder}/") for path in checkout.by_path) if like is None else like.project == folder
+    if has_it:
         return replace(checkout, project=folder)
     missing = f"the policy's `analysis.folders` names `{folder}`, which holds nothing that is read"
     return replace(checkout, notes=(missing, *checkout.notes))

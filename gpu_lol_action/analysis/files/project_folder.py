@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.surroundings import around
 from gpu_lol_action.analysis.formats.paths import Form, Role
 from gpu_lol_action.domain.patterns import regex
 
@@ -55,9 +56,14 @@ def project_of(checkout: Checkout) -> Checkout:
 
 @remembered
 def within(checkout: Checkout, folder: str) -> Checkout:
-    """Return what lies in a folder of a checkout as one of its own; the file with the spec stays the root's."""
+    """Return what lies in a folder of a checkout as one of its own, with what the project there is built on outside of it.
+
+    The file with the spec stays the root's.
+    """
     start = f"{folder}/"
     inner = tuple(_moved(source, start) for source in checkout.sources if source.path.startswith(start))
+    if checkout.project:  # beside the only project of a checkout lies nothing that it could be built on
+        inner = (*around(checkout, folder), *inner)
     return replace(checkout, sources=inner, by_path={source.path: source for source in inner}, notes=(), project="")
 
 

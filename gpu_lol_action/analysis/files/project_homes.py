@@ -31,17 +31,21 @@ class Home:
 
 
 @remembered
-def homes_of(checkout: Checkout) -> Mapping[str, tuple[Home, ...]]:
-    """Return where packages of projects in folders lie, by the name by which they are imported."""
-    bases = dict(_bases(checkout))
+def homes_of(checkout: Checkout, *, with_root: bool = False) -> Mapping[str, tuple[Home, ...]]:
+    """Return where packages of projects in folders lie, by the name by which they are imported.
+
+    ``with_root``: also those of a project at the root, which are found from everywhere in it as they are.
+    """
+    bases = dict(_bases(checkout, with_root=with_root))
     found: dict[str, dict[Home, None]] = {}
     for source in checkout.by_path.values() if bases else ():
         if source.form is not Form.PYTHON or source.code is None:
             continue
         for base, top in _tops(source):
-            is_outermost = base in bases and f"{base}/__init__.py" not in checkout.by_path
+            if base not in bases or _has_init(checkout, base):
+                continue
             # In `src` a folder needs no `__init__.py` to be a package; elsewhere it would be any folder with programs.
-            if is_outermost and (base.endswith("/src") or f"{base}/{top}/__init__.py" in checkout.by_path):
+            if base.rpartition("/")[2] == "src" or _has_init(checkout, f"{base}/{top}"):
                 found.setdefault(top, {})[Home(bases[base], base)] = None
     return {top: tuple(homes) for top, homes in found.items()}
 
@@ -64,21 +68,25 @@ def _common(folder: str, other: str) -> int:
     return count
 
 
-def _bases(checkout: Checkout) -> Iterator[tuple[str, str]]:
+def _has_init(checkout: Checkout, folder: str) -> bool:
+    return f"{folder}/__init__.py".lstrip("/") in checkout.by_path
+
+
+def _bases(checkout: Checkout, *, with_root: bool) -> Iterator[tuple[str, str]]:
     """Yield the folders below which the packages of a project lie, each with the project's folder."""
     for source in checkout.of(Form.TOML, Form.INI, Form.PYTHON, roles=(Role.PACKAGES,)):
         if source.name not in PROJECT_FILES:
             continue
         told = ((one or other).strip("./") for one, other in _WHERE.findall(source.text[:MAX_TEXT]))
-        # What lies at the root, or in its `src`, is found from everywhere as it is.
-        for inner in (*(_USUAL if source.folder else ()), *(each for each in told if each)):
+        usual = _USUAL if source.folder or with_root else ()
+        for inner in (*usual, *(each for each in told if each)):
             yield f"{source.folder}/{inner}".strip("/"), source.folder
 
 
 def _tops(source: Source) -> Iterator[tuple[str, str]]:
     """Yield the folders in which a program may be told from, each with the first word of its name there."""
     words = source.path.split("/")
-    if words[-1] == "__init__.py" and len(words) > 2:
+    if words[-1] == "__init__.py" and len(words) > 1:
         yield "/".join(words[:-2]), words[-2]
     for place, word in enumerate(words[:-2]):
         if word == "src":

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.dependencies.own_extras import extras_of
 from gpu_lol_action.analysis.dependencies.project_choice import every_project, read_any_project
 from gpu_lol_action.analysis.dependencies.used_projects import dependencies_first
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
+from gpu_lol_action.analysis.files.surroundings import is_outside
 from gpu_lol_action.analysis.formats.paths import Form, Role, joined
 from gpu_lol_action.analysis.package_lists.package_files import Option
 from gpu_lol_action.analysis.package_lists.setup_py import read_setup_py
@@ -46,11 +47,12 @@ def setup_findings(checkout: Checkout, run: Run | None) -> list[Finding]:
 
 
 def _setup(checkout: Checkout, folder: str, extras: str, where: Evidence, why: str) -> Finding:
-    path = f"./{folder}" if folder else "."
+    path = folder if is_outside(folder) else f"./{folder}" if folder else "."
     isolation = " --no-build-isolation" if _builds_with_installed(checkout, folder) else ""
     target = f"'{path}{extras}'" if extras else path
     command = f"python3 -m pip install{isolation} -e {target}"
-    said = f"the project in `{folder or '.'}` is installed: {why}"
+    place = "around this folder" if set(folder.split("/")) == {".."} else f"in `{folder or '.'}`"
+    said = f"the project {place} is installed: {why}"
     return Finding("dependencies.setup_commands", command, said, Confidence.HIGH, where)
 
 

@@ -25,6 +25,7 @@ from gpu_lol_action.analysis.packages.jit_extensions import ninja_finding
 from gpu_lol_action.analysis.packages.local_projects import setup_findings
 from gpu_lol_action.analysis.packages.older_releases import with_older_releases
 from gpu_lol_action.analysis.packages.openmmlab_configs import openmmlab_packages
+from gpu_lol_action.analysis.packages.outer_modules import outer_modules
 from gpu_lol_action.analysis.packages.package_indexes import index_findings
 from gpu_lol_action.analysis.packages.python_choice import python_findings
 from gpu_lol_action.analysis.packages.rl_packages import rl_packages
@@ -97,6 +98,7 @@ def detect(checkout: Checkout) -> list[Finding]:
     found += system_findings(found)
     found += index_findings(checkout, [f for f in found if f.field == "dependencies.requirements"])
     found += python_findings(checkout, run, [f.value for f in found if f.field == "dependencies.requirements"])
+    found += outer_modules(checkout, run)
     unknown = unknown_imports(checkout, run, {**names, **optional})
     if unknown:
         shown = ", ".join(f"{module} ({where})" for module, where in unknown[:_MAX_UNKNOWN])

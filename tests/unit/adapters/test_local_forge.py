@@ -207,3 +207,21 @@ def test_changed_paths_are_those_since_the_commit_in_common(checkout: Path) -> N
     git(checkout, "commit", "-qm", "Later")
     base = git(checkout, "rev-parse", "HEAD")
     assert forge_of(checkout).changed_paths(base, head) == {"train.py", "new name.py", "näh.py"}
+
+
+def test_wherever_in_a_checkout_one_stands_it_is_the_whole(checkout: Path, tmp_path: Path) -> None:
+    (checkout / "research" / "nets").mkdir(parents=True)
+    (checkout / "research" / "nets" / "fit.py").write_text("import torch\n")
+    git(checkout, "add", "-A")
+    git(checkout, "commit", "-qm", "Second")
+    inner = checkout / "research" / "nets"
+    home, whole = tmp_path / "home", forge_of(checkout)
+    forge = LocalForge.at_root(inner, lambda _body: None, home=home, environment=os.environ)
+    # Its machines are found again from any folder, and what is shipped is the tree that the machine is checked for.
+    assert forge.repository() == whole.repository()
+    with forge.tree(forge.pull_request(0).head_sha) as folder:
+        assert (folder / "train.py").exists()
+        assert (folder / "research" / "nets" / "fit.py").exists()
+    outside = LocalForge.at_root(tmp_path, lambda _body: None, home=home, environment=os.environ)
+    with pytest.raises(UserError, match="not_a_repository"):
+        outside.pull_request(0)

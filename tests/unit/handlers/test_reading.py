@@ -1,18 +1,14 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from gpu_lol_action.analysis.files.checkout import read_checkout
 from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
-from gpu_lol_action.errors import TransientError
 from gpu_lol_action.handlers.concluding import Fetched, conclude_change
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
-from gpu_lol_action.handlers.reading import narrowed, read_change, read_commit
+from gpu_lol_action.handlers.reading import read_change, read_commit
 from tests.unit.handlers.conftest import Bench
 
 README = "# Training\n\nTraining needs 30 GB of GPU memory.\n\n```\npython train.py\n```\n"
@@ -109,36 +105,3 @@ def test_nothing_is_computed_as_cheaper_where_a_person_gave_the_memory(tmp_path:
     assert conclude_change(head, None, Policy()).head.what_ifs
     corrected = conclude_change(head, None, Policy(), corrections=Corrections(vram_gib=70))
     assert corrected.head.what_ifs == ()
-
-
-@pytest.mark.parametrize(
-    ("changed", "number", "folder"),
-    [
-        ({"b/train.py", "README.md"}, 7, "b"),
-        ({"b/train.py", "a/train.py"}, 7, "a"),  # the order of the policy decides, not that of the names
-        ({"c/x.py"}, 7, "c"),
-        ({"other/train.py", "ab/train.py"}, 7, "a"),
-        (set(), 7, "a"),
-        ({"b/train.py"}, 0, "a"),  # a terminal, or a schedule
-    ],
-)
-def test_a_pull_request_is_about_the_first_project_that_it_changes(
-    bench: Bench, changed: set[str], number: int, folder: str
-) -> None:
-    bench.forge.changed = changed
-    policy = Policy(project_folders=("a", "b", "c"))
-    pull = replace(bench.forge.pull, number=number)
-    assert narrowed(bench.context, pull, policy).project_folder == folder
-    one = Policy(project_folders=("b",))
-    assert narrowed(bench.context, pull, one) is one
-
-
-def test_where_it_is_not_told_what_changed_the_first_project_is_meant(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_words: str) -> frozenset[str]:
-        raise TransientError("github_unavailable", "GitHub is away")
-
-    monkeypatch.setattr(bench.forge, "changed_paths", refuse)
-    policy = Policy(project_folders=("a", "b"))
-    assert narrowed(bench.context, bench.forge.pull, policy).project_folders == ("a",)

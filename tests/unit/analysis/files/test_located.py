@@ -11,7 +11,13 @@ import pytest
 from gpu_lol_action.analysis.answer.assemble import analyze, unlisted_models
 from gpu_lol_action.analysis.files import checkout as reading
 from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
-from gpu_lol_action.analysis.files.located import in_folder, named_folders, read_in_folder
+from gpu_lol_action.analysis.files.located import (
+    in_folder,
+    named_folders,
+    named_project,
+    read_in_folder,
+    standing_in,
+)
 from gpu_lol_action.analysis.files.project_folder import project_folder
 from gpu_lol_action.domain.analysis import Analysis
 from tests.support.projects import TRAIN, project
@@ -165,3 +171,56 @@ def test_a_policy_that_is_no_file_of_the_checkout_names_nothing(tmp_path: Path) 
     os.mkfifo(root / ".github" / "gpu-lol.yml")
     assert named_folders(root) == ((), "")
     assert named_folders(root / "not there") == ((), "")
+
+
+def test_a_project_that_is_new_is_compared_with_nothing(tmp_path: Path) -> None:
+    head = read_in_folder(whole(tmp_path / "head", "research/nets"), "research/nets")
+    before = written(tmp_path / "base", BESIDE)
+    for base in (
+        read_in_folder(before, "research/nets", head),
+        in_folder(read_checkout(before), "research/nets", head),
+    ):
+        assert base is not None
+        assert base.project == "research/nets"
+        assert not base.notes
+        assert not analyze(base).spec.needs_gpu
+
+
+def test_a_project_that_is_gone_leaves_all_of_both_to_be_compared(tmp_path: Path) -> None:
+    before = whole(tmp_path / "base", "research/nets")
+    head = read_in_folder(written(tmp_path / "head", BESIDE), "research/nets")
+    for base in (
+        read_in_folder(before, "research/nets", head),
+        in_folder(read_checkout(before), "research/nets", head),
+    ):
+        assert base is not None
+        assert base.project == head.project == ""
+        assert base.notes == head.notes
+
+
+@pytest.mark.parametrize(
+    ("place", "is_inside", "project"),
+    [
+        ("research/nets", True, "research/nets"),
+        ("research/nets/deep/er", True, "research/nets"),
+        ("research/nets", False, "research/nets"),
+        ("research/nets/deep/er", False, ""),
+        ("research/netsuite", True, ""),
+        ("research", True, ""),
+        (".", True, ""),
+    ],
+)
+def test_whoever_stands_in_a_project_means_it(tmp_path: Path, place: str, is_inside: bool, project: str) -> None:
+    root = whole(tmp_path / "whole", "research/nets")
+    written(root, {".github/gpu-lol.yml": "analysis: {folders: [llm, research/nets]}\n", ".git/HEAD": "ref: main\n"})
+    (root / place).mkdir(parents=True, exist_ok=True)
+    assert named_project(root / place, is_inside=is_inside) == (root, project)
+    assert standing_in(root / place) == (root, "" if place == "." else place)
+
+
+def test_a_folder_of_no_checkout_is_its_own_root(tmp_path: Path) -> None:
+    root = whole(tmp_path / "whole", "research/nets")
+    written(root, {".github/gpu-lol.yml": "analysis: {folders: [research/nets]}\n"})
+    inner = root / "research" / "nets"
+    assert standing_in(inner) == (inner, "")
+    assert named_project(inner, is_inside=True) == (inner, "")

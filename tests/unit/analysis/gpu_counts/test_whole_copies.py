@@ -28,9 +28,12 @@ READMES = {
         ("torchrun", SAMPLER, "", True),
         ("torchrun", "from torch.nn.parallel import DistributedDataParallel", "", True),
         ("accelerate", "from accelerate import PartialState\nstate = PartialState()\nstate.split_between_processes(x)", "", True),
+        ("torchrun", "class Rows(torch.utils.data.sampler.Sampler):\n    def __init__(self):\n        self.size = torch.distributed.get_world_size()", "", True),
+        # Each of eight processes spreads its own model over the eight cards.
+        ("torchrun", SAMPLER, ", device_map='auto'", True),
         # Nothing says that they share rows; or something may divide the model as well.
         ("torchrun", "", "", False),
-        ("torchrun", SAMPLER, ", device_map='auto'", False),
+        ("torchrun", "class Rows(torch.utils.data.sampler.Sampler): ...", "", False),
         ("torchrun", f"{SAMPLER}\nfrom torch.distributed.fsdp import FullyShardedDataParallel", "", False),
     ],
 )  # fmt: skip
