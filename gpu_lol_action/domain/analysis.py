@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference, WorkloadType
 from gpu_lol_action.domain.told_confidence import as_told
@@ -73,6 +74,8 @@ class Analysis:
     first: Profile | None = None
     alternatives: tuple[Alternative, ...] = ()
     guesses: frozenset[Evidence] = frozenset()
+    spec_place: str = SPEC_PATH
+    """Where the file with the spec lies, or belongs where there is none (then ``spec_path`` is None)."""
 
     @property
     def told(self) -> tuple[Finding, ...]:

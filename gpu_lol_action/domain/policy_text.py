@@ -6,7 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from gpu_lol_action.domain import policy_keys
-from gpu_lol_action.domain.policy import SPEC_PATH, Policy
+from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.policy_yaml import PolicyReading
 from gpu_lol_action.domain.records import record
 
@@ -47,11 +47,6 @@ def notes(policy: Policy) -> tuple[str, ...]:
         found.append("Code of forks may run on your machines, where the command names its commit in full.")
     if policy.smoke_label and not policy.may_forks_smoke:
         found.append(f"The label {policy.smoke_label} starts nothing: smoke.forks is false.")
-    if len(policy.project_folders) > 1 and policy.proposal_mode != "comment":
-        found.append(
-            f"The one {SPEC_PATH} at the root speaks for every project: with {policy.proposal_mode} the proposal of one "
-            "would stand over the others."
-        )
     if not policy.requires_recent_sweep:
         found.append("Machines may start although nothing sweeps: a forgotten one is noticed by nobody.")
     return tuple(found)

@@ -11,7 +11,6 @@ from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.market import Template
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.offer import Candidate, Ladder
-from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.request import Deny, Gate
 from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.spec import EnvironmentSpec
@@ -207,7 +206,7 @@ def _with_profile(reading: Reading, profile: str) -> EnvironmentSpec | Deny:
     runs = () if reading.analysis.is_from_file else (run.name for run in reading.analysis.profiles if run.gpu_count)
     names = tuple(dict.fromkeys((*spec.profiles, *runs)))
     known = nearest(profile, names) or names
-    whose = f"`{SPEC_PATH}`" if reading.analysis.is_from_file else "The proposal"
+    whose = f"`{reading.analysis.spec_place}`" if reading.analysis.is_from_file else "The proposal"
     return Deny(
         "unknown_profile",
         f"there is no profile `{profile}`",

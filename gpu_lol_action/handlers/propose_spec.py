@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from gpu_lol_action.domain.analysis import Analysis
-from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.request import Posted, PullRequest, Repository
 from gpu_lol_action.domain.spec import SpecDifference
 from gpu_lol_action.domain.spec_edit import SpecEdit, edit_spec, replace_lines
@@ -40,6 +39,11 @@ class Offering:
     spec_text: str | None
     mode: str
     wording: Wording | None = None
+
+    @property
+    def path(self) -> str:
+        """Where the file lies, or belongs."""
+        return self.analysis.spec_place
 
     @property
     def reasons(self) -> tuple[SpecDifference, ...]:
@@ -86,7 +90,7 @@ def _suggest(surfaces: Surfaces, offering: Offering) -> Offered:
     """Suggest the differing lines where they are in the diff, once; withdraw what is wanted no more."""
     number = offering.pull_request.number
     edit = _edit(offering)
-    patch = surfaces.suggestions.patch_of(number, SPEC_PATH) if offering.spec_text else None
+    patch = surfaces.suggestions.patch_of(number, offering.path) if offering.spec_text else None
     if patch is None:
         # The file is not in the diff: nothing can be suggested there, nor ever was on this pull request.
         return Offered()
@@ -99,9 +103,9 @@ def _suggest(surfaces: Surfaces, offering: Offering) -> Offered:
     if edit is None or text is None:
         return Offered()
     if not same:
-        place = Suggestion(offering.pull_request.head_sha, SPEC_PATH, edit.first_line, edit.last_line, text)
+        place = Suggestion(offering.pull_request.head_sha, offering.path, edit.first_line, edit.last_line, text)
         surfaces.suggestions.suggest(number, place)
-    return Offered(f"The review has it as a suggestion at `{SPEC_PATH}:{edit.first_line}`.")
+    return Offered(f"The review has it as a suggestion at `{offering.path}:{edit.first_line}`.")
 
 
 def _is_same(posted: Posted, edit: SpecEdit) -> bool:
@@ -123,19 +127,19 @@ def _commit(surfaces: Surfaces, offering: Offering) -> Offered:
     refusal = _refusal(offering) or _hands_off(
         offering,
         surfaces.commits.last_change(pull_request.head_repository, pull_request.head_sha),
-        surfaces.commits.last_change(pull_request.head_repository, pull_request.head_sha, SPEC_PATH),
+        surfaces.commits.last_change(pull_request.head_repository, pull_request.head_sha, offering.path),
     )
     if refusal:
         return Offered(refusal)
     verb = "Update" if offering.spec_text else "Add"
     purpose = offering.wording.purpose if offering.wording else f"for the code at {pull_request.head_sha[:7]}"
-    message = f"{verb} {SPEC_PATH} {purpose}\n\n{TRAILER}\n"
+    message = f"{verb} {offering.path} {purpose}\n\n{TRAILER}\n"
     made = surfaces.commits.commit(
         FileCommit(
             pull_request.head_repository,
             pull_request.head_ref,
             pull_request.head_sha,
-            SPEC_PATH,
+            offering.path,
             content,
             message,
         )
@@ -184,7 +188,7 @@ def _hands_off(offering: Offering, newest: LastChange | None, last_edit: LastCha
         return "It was not committed: the newest commit is gpu-lol's own."
     if last_edit is not None and not _is_ours(last_edit, me):
         what = "edited" if offering.spec_text is not None else "removed"
-        return f"It was not committed: a person {what} `{SPEC_PATH}`."
+        return f"It was not committed: a person {what} `{offering.path}`."
     return ""
 
 

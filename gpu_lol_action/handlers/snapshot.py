@@ -10,7 +10,6 @@ from typing import Any
 
 from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
-from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.request import Deny, Outcome
 from gpu_lol_action.domain.snapshot import MachineState, Snapshot, changed_values, with_values
 from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference
@@ -66,7 +65,8 @@ def handle_snapshot(context: Context, order: Order) -> Outcome:
     offered = _offer(context, order, taken) if taken.is_new else Offered()
     has_file = taken.old_text is not None
     now, text = context.clock.now(), context.redact(taken.text)
-    body = comments.snapshot(SnapshotCase(record, taken.snapshot, text, has_file, offered.notice, now, order.reply_to))
+    case = SnapshotCase(record, taken.snapshot, text, has_file, offered.notice, now, order.reply_to)
+    body = comments.snapshot(replace(case, spec_name=taken.reading.analysis.spec_place))
     details = {"environment": record.name, "changes": str(len(taken.snapshot.changes))}
     if context.settings.door is Door.TERMINAL:
         # Its file, or what is piped on, has the spec alone.
@@ -165,5 +165,5 @@ def _offer(context: Context, order: Order, taken: _Taken) -> Offered:
         wording=Wording(taken.text, reasons, f"as the machine of {order.requester.login} has it"),
     )
     if context.redact(taken.text) != taken.text:
-        return Offered(f"It is not offered as a change of `{SPEC_PATH}`: it holds what looks like a secret.")
+        return Offered(f"It is not offered as a change of `{offering.path}`: it holds what looks like a secret.")
     return offer_spec(context, offering)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.offer import Candidate, Ladder
-from gpu_lol_action.domain.policy import SPEC_PATH, Policy
+from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.priced_change import PricedChange
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.records import record
@@ -221,7 +221,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         as_of=as_of,
         value=value_view(ladder, case.policy.max_price_usd_per_hour, analysis.spec.hardware.num_nodes),
         spec_yaml=case.spec_yaml,
-        spec_name=analysis.spec_path or SPEC_PATH,
+        spec_name=analysis.spec_place,
         why_no_gpu=no_gpu_view(analysis, case.place),
         findings=findings,
         findings_count=Safe(str(len(analysis.findings))),

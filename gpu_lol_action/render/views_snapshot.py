@@ -9,7 +9,7 @@ from gpu_lol_action.domain.environment import EnvironmentRecord
 from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.snapshot import Change, Snapshot
 from gpu_lol_action.render import formats
-from gpu_lol_action.render.markdown import Safe, code, join
+from gpu_lol_action.render.markdown import Safe, code, html_code, join
 from gpu_lol_action.render.views import BillingView, MachineView, ReplyTo, billing_view, machine_view, reply_marker
 
 MOST_LISTED = 24
@@ -42,6 +42,7 @@ class SnapshotCase:
     notice: str
     now: datetime
     reply_to: ReplyTo | None = None
+    spec_name: str = SPEC_PATH
 
     @property
     def is_new(self) -> bool:
@@ -55,7 +56,7 @@ def snapshot_view(case: SnapshotCase) -> SnapshotView:
     count = formats.plural(len(changes), "change")
     is_new = case.is_new
     listed = tuple(_line(each) for each in changes[:MOST_LISTED])
-    file = f"<code>{SPEC_PATH}</code>"
+    file = html_code(case.spec_name)
     return SnapshotView(
         marker=reply_marker(case.reply_to, "snapshot"),
         machine=machine_view(case.record),

@@ -600,6 +600,35 @@ def test_the_spec_is_committed_once_and_leads_to_no_other_commit(committing: Lab
     assert lab.hub.problems() == []
 
 
+def test_each_project_has_its_file_in_its_own_folder(committing: Lab) -> None:
+    lab = committing
+    lab.hub.commit({POLICY_PATH: "analysis: {folders: [llm, vision]}\n"}, branch="main")
+    asked = {}
+    for name, model in (("vision", "7B"), ("llm", "32B")):
+        held = {f"{name}/train.py": TRAIN.format(model), f"{name}/requirements.txt": "torch\ntransformers\n"}
+        event = lab.hub.open_pull_request("ada", held, branch=name)
+        assert lab.propose(event) == "proposed"
+        git = lab.hub.repository.git
+        asked[name] = git.text("show", f"{name}:{name}/.gpu-lol.yaml")
+        assert ".gpu-lol.yaml" not in git.text("ls-tree", "--name-only", name).split()
+        (made,) = [git.read_commit(sha).message for sha in git.history(name) if TRAILER in git.read_commit(sha).message]
+        assert made.startswith(f"Add {name}/.gpu-lol.yaml ")
+    assert asked["vision"] != asked["llm"]
+    assert lab.hub.problems() == []
+
+
+@pytest.mark.parametrize(("files", "path"), [(("vision/", ""), "vision/.gpu-lol.yaml"), (("",), ".gpu-lol.yaml")])
+def test_the_folders_own_file_counts_and_else_the_roots(suggesting: Lab, files: tuple[str, ...], path: str) -> None:
+    lab = suggesting
+    lab.hub.commit({POLICY_PATH: "analysis: {folders: [llm, vision]}\n"}, branch="main")
+    held = {"vision/train.py": TRAIN.format("14B"), "vision/requirements.txt": "torch\ntransformers\n"}
+    event = lab.hub.push(lab.number, "ada", {**held, **{f"{each}.gpu-lol.yaml": SPEC for each in files}})
+    assert lab.propose(event) == "proposed"
+    assert {each["path"] for each in reviews(lab)} == {path}
+    (comment,) = lab.texts
+    assert f"as a suggestion at {path}:3" in comment.replace("`", "").replace("\\", "")
+
+
 def test_our_own_file_follows_the_code_and_a_persons_edit_stands(committing: Lab) -> None:
     lab = committing
     lab.propose()

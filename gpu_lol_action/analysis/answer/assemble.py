@@ -97,7 +97,7 @@ def analyze(
     The card is not chosen here: it follows from prices (``pricing.proposal``). Raises SpecError where the file is wrong.
     """
     folder, whole, checkout = project_folder(checkout), checkout, project_of(checkout)
-    file = file_of(spec_text)
+    file = file_of(spec_text, checkout.spec_path)
     sure = tuple(hint for hint in hints if hint.confidence is Confidence.HIGH)
     tree = done_in(_corrected(detect_tree(checkout), hints), folder)
     run = run_named(checkout, run_name)
@@ -125,6 +125,7 @@ def analyze(
         first=first,
         alternatives=_alternatives(checkout, findings, need),
         guesses=guesses_of(checkout, run, findings),
+        spec_place=checkout.spec_path,
     )
     return placed(analysis, folder, checkout, whole) if folder else analysis
 

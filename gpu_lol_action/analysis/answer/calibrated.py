@@ -34,7 +34,7 @@ def calibrated(analysis: Analysis, runs: Sequence[MeasuredRun], spec_text: str |
         for each in analysis.findings
     )
     proposed = replace(analysis.proposed, hardware=asking_for(analysis.proposed.hardware, required))
-    file = file_of(spec_text)
+    file = file_of(spec_text, analysis.spec_place)
     return replace(
         analysis,
         breakdown=breakdown,

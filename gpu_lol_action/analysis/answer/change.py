@@ -14,7 +14,6 @@ from gpu_lol_action.analysis.runs.touched_runs import is_program
 from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.change import NOTHING, Cause, Change, Kind, RunChange, RunNeed
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.domain.policy import SPEC_PATH
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec_lines import stated_lines
 from gpu_lol_action.estimation.known_models import ModelFacts
@@ -174,7 +173,7 @@ def _file_causes(base: Side, head: Side) -> tuple[Cause, ...]:
         if line is None or before == after:
             continue
         is_stated = f"hardware.{key}" in earlier
-        evidence = Evidence(SPEC_PATH, line)
+        evidence = Evidence(head.checkout.spec_path, line)
         why = f"`{key}` is {after}" if is_stated else f"the file states `{key}`, which followed from the code before"
         finding = Finding(f"hardware.{key}", after or "none", why, Confidence.HIGH, evidence)
         found.append(Cause(finding, before, after or "none", evidence))

@@ -21,14 +21,14 @@ ROOM = 1.5
 _GROUNDS = frozenset({"hardware.vram_required_gb", "model.id", "model.layers"})
 
 
-def file_of(spec_text: str | None) -> SpecFile | None:
-    """Return the repository's file as read; None where it has none. Raises SpecError."""
+def file_of(spec_text: str | None, path: str = SPEC_PATH) -> SpecFile | None:
+    """Return the repository's file as read, which lies at ``path``; None where it has none. Raises SpecError."""
     if spec_text is None:
         return None
     # Late: most repositories have none, and what reads it takes long to load.
     from gpu_lol_action.domain.spec_yaml import parse_spec_file
 
-    return parse_spec_file(spec_text, SPEC_PATH)
+    return parse_spec_file(spec_text, path)
 
 
 def complete(file: SpecFile, proposed: EnvironmentSpec) -> EnvironmentSpec:

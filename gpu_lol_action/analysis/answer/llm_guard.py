@@ -87,7 +87,7 @@ def apply_advice(
     sentence = claim(model, advice)
     told = tuple(Finding(key, now, f"{sentence}; the code alone says {was}", Confidence.LOW, NOWHERE)
                  for key, was, now in changes)  # fmt: skip
-    file = file_of(spec_text)
+    file = file_of(spec_text, before.spec_place)
     left_out = hints_of(advice, model)
     if _is_of_unknown_run(before, after, advice):
         # What starts the code's own run does not start the one that is meant.

@@ -115,6 +115,8 @@ class Checkout:
     notes: tuple[str, ...]
     effort: Effort = field(default_factory=Effort, repr=False)
     project: str = ""
+    spec_path: str = SPEC_FILE
+    """Where the file with the spec lies, or belongs where there is none."""
 
     @property
     def files_read(self) -> int:

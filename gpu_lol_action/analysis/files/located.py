@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gpu_lol_action.analysis.files.checkout import MAX_FILE_BYTES, TOO_MANY, Checkout, read_checkout
+from gpu_lol_action.analysis.files.checkout import MAX_FILE_BYTES, SPEC_FILE, TOO_MANY, Checkout, read_checkout
 from gpu_lol_action.analysis.files.tree import UNREADABLE, open_tree
 from gpu_lol_action.analysis.formats.paths import Form, Role, role_of
 from gpu_lol_action.analysis.formats.texts import text_of
@@ -74,6 +74,15 @@ def in_folder(checkout: Checkout, folder: str, like: Checkout | None = None) -> 
     return None if is_kept_out or is_cut else _located(checkout, folder, like)
 
 
+def _with_own_spec(checkout: Checkout) -> Checkout:
+    """Return a checkout with the spec of its project: the folder's own file, else the root's; a new one belongs into the folder."""
+    path = f"{checkout.project}/{SPEC_FILE}"
+    own = checkout.find(path)
+    if own is not None:
+        return replace(checkout, spec_text=own.text, spec_path=path)
+    return checkout if checkout.spec_text is not None else replace(checkout, spec_path=path)
+
+
 def _located(checkout: Checkout, folder: str, like: Checkout | None) -> Checkout:
     """Return a checkout with its project in a folder, or with a note that this holds nothing.
 
@@ -82,6 +91,6 @@ def _located(checkout: Checkout, folder: str, like: Checkout | None) -> Checkout
     """
     has_it = any(path.startswith(f"{folder}/") for path in checkout.by_path) if like is None else like.project == folder
     if has_it:
-        return replace(checkout, project=folder)
+        return _with_own_spec(replace(checkout, project=folder))
     missing = f"the policy's `analysis.folders` names `{folder}`, which holds nothing that is read"
     return replace(checkout, notes=(missing, *checkout.notes))

@@ -150,7 +150,6 @@ def test_each_value_knows_its_line_or_that_it_is_a_default() -> None:
         ("forks: {may_launch: true}", "forks"),
         ("sweep: {required: false}", "nothing sweeps"),
         ("smoke: {label: gpu-smoke, forks: false}", "gpu-smoke starts nothing"),
-        ("analysis: {folders: [a, b]}\nproposal: {mode: commit}", "speaks for every project: with commit"),
     ],
 )
 def test_what_values_mean_together_is_said(text: str, words: str) -> None:

@@ -20,6 +20,7 @@ from gpu_lol_action.analysis.files.located import (
 )
 from gpu_lol_action.analysis.files.project_folder import project_folder
 from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.errors import SpecError
 from tests.support.projects import TRAIN, project
 
 PROJECT = project(10)
@@ -224,3 +225,40 @@ def test_a_folder_of_no_checkout_is_its_own_root(tmp_path: Path) -> None:
     inner = root / "research" / "nets"
     assert standing_in(inner) == (inner, "")
     assert named_project(inner, is_inside=True) == (inner, "")
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "gigabytes"),
+    [
+        ({}, "research/nets/.gpu-lol.yaml", 10),
+        ({".gpu-lol.yaml": "33"}, ".gpu-lol.yaml", 33),
+        ({"research/nets/.gpu-lol.yaml": "44"}, "research/nets/.gpu-lol.yaml", 44),
+        ({".gpu-lol.yaml": "33", "research/nets/.gpu-lol.yaml": "44"}, "research/nets/.gpu-lol.yaml", 44),
+        ({".gpu-lol.yaml": "33", "llm/.gpu-lol.yaml": "44"}, ".gpu-lol.yaml", 33),
+    ],
+)
+def test_a_folders_own_spec_counts_before_the_roots(
+    tmp_path: Path, files: dict[str, str], path: str, gigabytes: int
+) -> None:
+    root = whole(tmp_path, "research/nets")
+    written(root, {where: f"hardware: {{vram_required_gb: {size}}}\n" for where, size in files.items()})
+    for checkout in (read_in_folder(root, "research/nets"), in_folder(read_checkout(root), "research/nets")):
+        assert checkout is not None
+        analysis = analyze(checkout, checkout.spec_text)
+        assert (analysis.spec_place, analysis.spec.hardware.vram_required_gb) == (path, gigabytes)
+        assert analysis.spec_path == (path if files else None)
+
+
+def test_what_is_wrong_in_a_folders_spec_is_named_with_its_path(tmp_path: Path) -> None:
+    root = written(whole(tmp_path, "research/nets"), {"research/nets/.gpu-lol.yaml": "hardwear: {gpu_type: A40}\n"})
+    checkout = read_in_folder(root, "research/nets")
+    with pytest.raises(SpecError, match=r"research/nets/\.gpu-lol\.yaml"):
+        analyze(checkout, checkout.spec_text)
+
+
+def test_a_folders_spec_that_is_a_link_leads_nowhere(tmp_path: Path) -> None:
+    outside = written(tmp_path / "outside", {"spec.yaml": "hardware: {vram_required_gb: 77}\n"})
+    root = whole(tmp_path / "whole", "research/nets")
+    (root / "research" / "nets" / ".gpu-lol.yaml").symlink_to(outside / "spec.yaml")
+    checkout = read_in_folder(root, "research/nets")
+    assert checkout.spec_text is None
