@@ -27,6 +27,7 @@ from gpu_lol_action.domain.records import record
 
 Placed = tuple[Source, Project]
 MAX_USED = 16
+MAX_WORKSPACES = 20
 _VERSION = regex(r"[<>=!~]")
 _KEPT = regex(r"(?<![>!])==|~=|<")
 
@@ -54,9 +55,9 @@ def used_projects(
     readers are told to install by its name.
     """
     script = run.script if run is not None else None
-    names = {project.name: source.folder for source, project in reversed(every) if project.name}
+    projects = _projects(every)
     asked = (*listed, *(item for _, project in near for item in project.declared))
-    of_index = _of_the_index(names, [item for item in asked if not item.is_optional], told)
+    of_index = _of_the_index(projects.names, [item for item in asked if not item.is_optional], told)
     imported = (*(_imported(checkout, script) if script is not None else ()), *_imported_from_outside(checkout))
     found: dict[str, UsedProject] = {}
     for used in imported:
@@ -64,8 +65,10 @@ def used_projects(
             found.setdefault(used.folder, used)
     waiting = list(dict.fromkeys([*(source.folder for source, _ in near), *found]))
     for folder in waiting:
-        new = {used.folder: used for used in _asked_for(every, names, folder)}
-        waiting += [place for place in new if place not in waiting]
+        if len(found) >= MAX_USED:
+            break
+        new = {used.folder: used for used in projects.asked_for(folder)}
+        waiting += [place for place in new if place not in found and place not in waiting]
         found = {**new, **found}
     return tuple(found.values())[:MAX_USED]
 
@@ -93,22 +96,40 @@ def dependencies_first(every: Sequence[Placed], folders: Sequence[str]) -> list[
     return found
 
 
-def _asked_for(every: Sequence[Placed], names: Mapping[str, str], folder: str) -> Iterator[UsedProject]:
-    """Yield the projects that one in a folder requires of the same checkout: by a path, or as a part of uv's workspace."""
-    folders = {source.folder for source, _ in every}
+@record(frozen=True, slots=True)
+class _Projects:
+    """The projects of a checkout by their folders, the folder of each by its name, and whose workspaces are around which."""
+
+    by_folder: Mapping[str, Sequence[Placed]]
+    names: Mapping[str, str]
+    workspaces: Sequence[tuple[str, frozenset[str]]]
+
+    def asked_for(self, folder: str) -> Iterator[UsedProject]:
+        """Yield the projects that one in a folder requires of the same checkout: by a path, or as a part of uv's workspace."""
+        around = [names for start, names in self.workspaces if f"{folder}/".startswith(start)]
+        of_workspace = frozenset().union(*around)
+        for source, project in self.by_folder.get(folder, ()):
+            required = (item for item in project.declared if not item.is_optional) if of_workspace else ()
+            declared = (item for item in required if package_name(item.requirement) in of_workspace)
+            for item in (*project.neighbors, *declared):
+                place = self.names.get(package_name(item.requirement))
+                if place is not None:
+                    yield UsedProject(place, f"`{item.evidence.path}` asks for it", item.evidence)
+            for path in project.local:
+                if (place := joined(folder, path)) in self.by_folder:
+                    yield UsedProject(place, f"`{source.path}` asks for it", Evidence(source.path))
+
+
+def _projects(every: Sequence[Placed]) -> _Projects:
+    by_folder: dict[str, list[Placed]] = {}
     for source, project in every:
-        if source.folder != folder:
-            continue
-        above = [each for at, each in every if each.workspace and f"{folder}/".startswith(f"{at.folder}/".lstrip("/"))]
-        of_workspace = {name for each in above for name in each.workspace}
-        declared = (item for item in project.declared if package_name(item.requirement) in of_workspace)
-        for item in (*project.neighbors, *(item for item in declared if not item.is_optional)):
-            place = names.get(package_name(item.requirement))
-            if place is not None:
-                yield UsedProject(place, f"`{item.evidence.path}` asks for it", item.evidence)
-        for path in project.local:
-            if (place := joined(folder, path)) in folders:
-                yield UsedProject(place, f"`{source.path}` asks for it", Evidence(source.path))
+        by_folder.setdefault(source.folder, []).append((source, project))
+    names = {project.name: source.folder for source, project in reversed(every) if project.name}
+    asking = [(source, project) for source, project in every if project.workspace]
+    workspaces = [
+        (f"{at.folder}/".lstrip("/"), frozenset(project.workspace)) for at, project in asking[:MAX_WORKSPACES]
+    ]
+    return _Projects(by_folder, names, workspaces)
 
 
 def _of_the_index(names: Mapping[str, str], required: Iterable[Declared], told: Iterable[Declared]) -> frozenset[str]:

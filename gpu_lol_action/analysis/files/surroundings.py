@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -76,6 +77,12 @@ class _Taken:
         self.empty: dict[Source, Source] = {}
         self.places: set[str] = set()
         self.homes = homes_of(checkout, with_root=True)
+        self.lists: dict[str, list[Source]] = {}
+        for source in checkout.sources:
+            if source.role is Role.PACKAGES:
+                self.lists.setdefault(source.folder, []).append(source)
+        self.programs = {source.path: source for source in checkout.sources if source.form in _PROGRAMS}
+        self.paths = sorted(self.programs)
         self.above = self._modules_above()
         self.names = frozenset({*self.homes, *self.above}) - self._own_names()
         self.waiting = [s for s in checkout.sources if s.path.startswith(self.start) and s.form in _PROGRAMS]
@@ -92,12 +99,14 @@ class _Taken:
 
     def follow_lists(self) -> None:
         """Take the projects that lists ask for, by a path or by their names, and the list above where there is none."""
-        lists = [s for s in self.checkout.sources if s.path.startswith(self.start) and s.role is Role.PACKAGES]
+        lists = [s for folder, inside in self.lists.items() if f"{folder}/".startswith(self.start) for s in inside]
         if not lists:
             lists = self._list_above()
             self._take(lists)
         named = {_plain(name): folder for folder, name in self._named_projects()}
         for source in lists:
+            if len(self.found) >= MAX_TAKEN:
+                break
             text = source.text[:MAX_TEXT]
             words = {_plain(word) for word in regex(r"[\w.-]{2,80}").findall(text)}
             folders = {named[name] for name in words & named.keys()}
@@ -158,16 +167,21 @@ class _Taken:
 
     def _programs(self, place: str) -> list[Source]:
         inside = f"{place}/"
-        return [
-            s for s in self.checkout.sources if s.form in _PROGRAMS and (s.path == place or s.path.startswith(inside))
-        ]
+        found = [self.programs[path] for path in (place,) if path in self.programs]
+        for path in self.paths[bisect_left(self.paths, inside) :]:
+            if not path.startswith(inside):
+                break
+            found.append(self.programs[path])
+        return found
 
     def _project(self, folder: str) -> list[Source]:
         """Return the lists of packages of a project outside: its own, and those that it may read them from."""
         if f"{folder}/".startswith(self.start) or not any(self._file(folder, name) for name in PROJECT_FILES):
             return []
-        near = {folder, f"{folder}/requirements".lstrip("/")}
-        return [s for s in self.checkout.sources if s.role is Role.PACKAGES and s.folder in near]
+        return self._lists_in(folder)
+
+    def _lists_in(self, folder: str) -> list[Source]:
+        return [*self.lists.get(folder, ()), *self.lists.get(f"{folder}/requirements".lstrip("/"), ())]
 
     def _file(self, folder: str, name: str) -> Source | None:
         return self.checkout.find(f"{folder}/{name}".lstrip("/"))
@@ -177,18 +191,15 @@ class _Taken:
         return frozenset(_plain(name) for f in files if f is not None for name in _NAME.findall(f.text[:MAX_TEXT]))
 
     def _named_projects(self) -> Iterator[tuple[str, str]]:
-        for source in self.checkout.sources:
-            if source.role is Role.PACKAGES and source.name in PROJECT_FILES and not source.path.startswith(self.start):
+        for source in (each for inside in self.lists.values() for each in inside):
+            if source.name in PROJECT_FILES and not source.path.startswith(self.start):
                 yield from ((source.folder, name) for name in _NAME.findall(source.text[:MAX_TEXT])[:1])
 
     def _list_above(self) -> list[Source]:
         """Return the lists of packages in the nearest folder above that has any."""
         parts = self.folder.split("/")
         for count in range(len(parts) - 1, -1, -1):
-            above = "/".join(parts[:count])
-            near = {above, f"{above}/requirements".lstrip("/")}
-            found = [s for s in self.checkout.sources if s.role is Role.PACKAGES and s.folder in near]
-            if found:
+            if found := self._lists_in("/".join(parts[:count])):
                 return found
         return []
 
