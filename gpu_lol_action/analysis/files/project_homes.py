@@ -19,7 +19,7 @@ MAX_TEXT = 60_000  # characters of a project's file that are looked through
 _WHERE = regex(
     r"""\bwhere\s{0,4}=\s{0,4}\[?\s{0,4}["']([\w./-]{1,80})["']|["']{2}\s{0,4}[=:]\s{0,4}["']([\w./-]{1,80})["']"""
 )
-_USUAL = ("", "src")
+_USUAL = ("", "src", "python", "lib")
 
 
 @record(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.files.project_homes import PROJECT_FILES, Home, homes_of, nearest_home
 from gpu_lol_action.analysis.formats.gpu_libraries import BROUGHT, GPU_MODULES
-from gpu_lol_action.analysis.formats.import_names import is_known, is_standard
+from gpu_lol_action.analysis.formats.import_names import is_known, is_standard, package_of
 from gpu_lol_action.analysis.formats.paths import Form, Role
 from gpu_lol_action.analysis.python.code import read_python
 from gpu_lol_action.domain.patterns import regex
@@ -27,6 +27,7 @@ MAX_TEXT = 60_000  # characters of a list that are looked through
 _LIBRARIES = GPU_MODULES | {name.partition(".")[0] for name in BROUGHT}
 _PROGRAMS = frozenset({Form.PYTHON, Form.NOTEBOOK})
 _NAME = regex(r"""(?m)^\s{0,8}name\s{0,4}=\s{0,4}["']([\w.-]{1,80})["']""")
+_BARE_NAME = regex(r"(?m)^name\s{0,4}=\s{0,4}([\w.-]{1,80})")
 _UP = regex(r"(?<![\w./-])\.\.(?:/[\w.-]{1,80}){0,12}")
 _SEPARATORS = re.compile(r"[-_.]+")
 
@@ -34,8 +35,18 @@ _SEPARATORS = re.compile(r"[-_.]+")
 def around(checkout: Checkout, folder: str) -> tuple[Source, ...]:
     """Return the files outside of a folder that the project in it is built on, with their paths from there."""
     taken = _taken(checkout, folder)
-    every = (*taken.found, *(empty for source, empty in taken.empty.items() if source not in taken.found))
-    return tuple(replace(each, path=posixpath.relpath(each.path, folder), role=_role(each)) for each in every)
+    every = {
+        **{empty: base for source, (empty, base) in taken.empty.items() if source not in taken.found},
+        **taken.found,
+    }
+    return tuple(
+        replace(each, path=_path_from(folder, each.path, base), role=_role(each)) for each, base in every.items()
+    )
+
+
+def _path_from(folder: str, path: str, base: str) -> str:
+    """Return a path from a folder by way of the one below which the file is imported: the folder may lie in the package itself."""
+    return posixpath.join(posixpath.relpath(base or ".", folder), posixpath.relpath(path, base or "."))
 
 
 def is_built_on(checkout: Checkout, folder: str, changed: Iterable[str]) -> bool:
@@ -73,8 +84,9 @@ class _Taken:
 
     def __init__(self, checkout: Checkout, folder: str) -> None:
         self.checkout, self.folder, self.start = checkout, folder, f"{folder}/"
-        self.found: dict[Source, None] = {}
-        self.empty: dict[Source, Source] = {}
+        self.found: dict[Source, str] = {}
+        """Each file with the folder below which it is imported, or its own where it is a list."""
+        self.empty: dict[Source, tuple[Source, str]] = {}
         self.places: set[str] = set()
         self.homes = homes_of(checkout, with_root=True)
         self.lists: dict[str, list[Source]] = {}
@@ -116,9 +128,9 @@ class _Taken:
                 lists += [each for each in new if each not in lists and each.role is Role.PACKAGES]
                 self._take(new)
 
-    def _take(self, sources: Sequence[Source]) -> list[Source]:
+    def _take(self, sources: Sequence[Source], base: str | None = None) -> list[Source]:
         new = [source for source in sources if source not in self.found][: max(0, MAX_TAKEN - len(self.found))]
-        self.found.update(dict.fromkeys(new))
+        self.found.update({source: source.folder if base is None else base for source in new})
         return new
 
     def _take_module(self, source: Source, top: str) -> None:
@@ -129,10 +141,10 @@ class _Taken:
         if place and (home is not None or not _is_known_by_name(top)):
             self.places.add(place)
         if not _is_known_by_name(top):
-            self.waiting += self._take(self._programs(place)) if place else ()
+            self.waiting += self._take(self._programs(place), place.rpartition("/")[0]) if place else ()
         elif home is not None and (package := self.checkout.find(f"{place}/__init__.py")) is not None:
             # A library that everybody knows is known by its name: that it lies here is all that counts.
-            self.empty.setdefault(package, replace(package, content=b"", code=read_python("")))
+            self.empty.setdefault(package, (replace(package, content=b"", code=read_python("")), home.base))
 
     def _home(self, source: Source, top: str) -> Home | None:
         """Return the project outside that brings a package: one around the folder before any other."""
@@ -140,7 +152,7 @@ class _Taken:
         above = [home for home in outside if not home.project or self.start.startswith(f"{home.project}/")]
         if _is_known_by_name(top):
             # One that is called as everybody's is that one where it is the project's own.
-            above = [home for home in above if home.base != home.project or _plain(top) in self._called(home.project)]
+            above = [home for home in above if home.base != home.project or self._is_called(home.project, top)]
             return max(above, key=lambda home: len(home.project), default=None)
         return max(above, key=lambda home: len(home.project), default=None) or nearest_home(outside, source.folder)
 
@@ -186,14 +198,16 @@ class _Taken:
     def _file(self, folder: str, name: str) -> Source | None:
         return self.checkout.find(f"{folder}/{name}".lstrip("/"))
 
-    def _called(self, folder: str) -> frozenset[str]:
+    def _is_called(self, folder: str, top: str) -> bool:
+        """Whether a project is called after a package, or after what brings it; one that puts its name together may be."""
         files = (self._file(folder, name) for name in sorted(PROJECT_FILES))
-        return frozenset(_plain(name) for f in files if f is not None for name in _NAME.findall(f.text[:MAX_TEXT]))
+        called = {_plain(name) for file in files if file is not None for name in _names_in(file)}
+        return not called or not called.isdisjoint({_plain(top), _plain(package_of(top) or top)})
 
     def _named_projects(self) -> Iterator[tuple[str, str]]:
         for source in (each for inside in self.lists.values() for each in inside):
             if source.name in PROJECT_FILES and not source.path.startswith(self.start):
-                yield from ((source.folder, name) for name in _NAME.findall(source.text[:MAX_TEXT])[:1])
+                yield from ((source.folder, name) for name in _names_in(source)[:1])
 
     def _list_above(self) -> list[Source]:
         """Return the lists of packages in the nearest folder above that has any."""
@@ -207,6 +221,10 @@ class _Taken:
 def _is_known_by_name(top: str) -> bool:
     """Whether what a package needs is told by its name, or everybody's package has that name: its own code is not followed."""
     return is_known(top) or top in _LIBRARIES
+
+
+def _names_in(source: Source) -> list[str]:
+    return (_NAME if source.form is not Form.INI else _BARE_NAME).findall(source.text[:MAX_TEXT])
 
 
 def _plain(name: str) -> str:

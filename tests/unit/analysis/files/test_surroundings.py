@@ -147,3 +147,37 @@ def test_only_so_many_files_are_taken(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(surroundings, "MAX_TAKEN", 5)
     files = {"a/train.py": TRAIN.format("common"), **{f"common/m{n}.py": "" for n in range(20)}}
     assert len(outside(tmp_path, files, "a")) == 5
+
+
+@pytest.mark.parametrize("name", ["stanza", "acmetune"])
+def test_a_folder_may_lie_in_the_package_itself(tmp_path: Path, name: str) -> None:
+    files = {
+        f"{name}/pipeline/demo/server.py": TRAIN.format(name),
+        f"{name}/__init__.py": "",
+        "setup.py": BUILT.format(name),
+    }
+    found = outside(tmp_path, files, f"{name}/pipeline/demo")
+    assert {"../../../setup.py", f"../../../{name}/__init__.py"} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_own"),
+    [
+        ("setup.cfg", "[metadata]\nname = trlx\n", True),
+        ("setup.py", "from setuptools import setup\nsetup(name=NAME)\n", True),  # it puts its name together
+        ("setup.py", BUILT.format("acme-tools"), False),  # what lies at its root under that name was copied in
+        ("pyproject.toml", '[project]\nname = "trlx"\n', True),
+    ],
+)
+def test_a_known_library_is_the_repositorys_own_by_its_name(tmp_path: Path, path: str, text: str, is_own: bool) -> None:
+    files = {path: text, "trlx/__init__.py": "", "examples/sft/train.py": TRAIN.format("trlx")}
+    assert ("../../trlx/__init__.py" in outside(tmp_path, files)) is is_own
+
+
+def test_a_known_library_may_be_called_otherwise_on_the_index(tmp_path: Path) -> None:
+    files = {
+        "setup.py": BUILT.format("deepspeed-mii"),
+        "mii/__init__.py": "",
+        "examples/sft/train.py": TRAIN.format("mii"),
+    }
+    assert "../../mii/__init__.py" in outside(tmp_path, files)
