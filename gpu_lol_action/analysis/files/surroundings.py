@@ -26,7 +26,7 @@ MAX_TAKEN = 2000
 MAX_TEXT = 60_000  # characters of a list that are looked through
 _LIBRARIES = GPU_MODULES | {name.partition(".")[0] for name in BROUGHT}
 _PROGRAMS = frozenset({Form.PYTHON, Form.NOTEBOOK})
-_NAME = regex(r"""(?m)^\s{0,8}name\s{0,4}=\s{0,4}["']([\w.-]{1,80})["']""")
+_NAME = regex(r"""(?m)(?:^\s{0,8}|[(,]\s{0,4})name\s{0,4}=\s{0,4}["']([\w.-]{1,80})["']""")
 _BARE_NAME = regex(r"(?m)^name\s{0,4}=\s{0,4}([\w.-]{1,80})")
 _UP = regex(r"(?<![\w./-])\.\.(?:/[\w.-]{1,80}){0,12}")
 _SEPARATORS = re.compile(r"[-_.]+")
