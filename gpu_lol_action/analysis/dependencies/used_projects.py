@@ -67,7 +67,9 @@ def used_projects(
     for folder in waiting:
         if len(found) >= MAX_USED:
             break
-        new = {used.folder: used for used in projects.asked_for(folder)}
+        new: dict[str, UsedProject] = {}
+        for used in projects.asked_for(folder):
+            new.setdefault(used.folder, used)
         waiting += [place for place in new if place not in found and place not in waiting]
         found = {**new, **found}
     return tuple(found.values())[:MAX_USED]
@@ -117,7 +119,12 @@ class _Projects:
                     yield UsedProject(place, f"`{item.evidence.path}` asks for it", item.evidence)
             for path in project.local:
                 if (place := joined(folder, path)) in self.by_folder:
-                    yield UsedProject(place, f"`{source.path}` asks for it", Evidence(source.path))
+                    yield UsedProject(place, f"`{source.path}` asks for it", _at(source, path))
+
+
+def _at(source: Source, path: str) -> Evidence:
+    place = source.text.find(path.lstrip("./") or path)  # hatch and PDM say `..` in words of their own
+    return Evidence(source.path, source.text.count("\n", 0, place) + 1 if place >= 0 else 0)
 
 
 def _projects(every: Sequence[Placed]) -> _Projects:

@@ -57,6 +57,8 @@ def test_what_a_list_takes_from_the_checkout_is_installed_from_there(checkout: B
     tree = checkout({**files, **({"pyproject.toml": where} if where else {})})
     assert told(tree, "setup_commands") == [INSTALLED]
     assert told(tree, "requirements") == ["torch", "einops"]
+    (finding,) = [f for f in packages.detect(tree) if f.field == "dependencies.setup_commands"]
+    assert finding.evidence.line > 0
 
 
 def test_what_a_library_asks_for_in_turn_is_installed_before_it(checkout: Build) -> None:
