@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.files.surroundings import around
+from gpu_lol_action.analysis.files.surroundings import around, built_on
 from gpu_lol_action.analysis.formats.paths import Form, Role
 from gpu_lol_action.domain.patterns import regex
 
@@ -72,6 +72,8 @@ def alone(checkout: Checkout) -> Checkout:
     """Return what is looked at of a checkout with the paths that it has there: for what shows files and runs nothing."""
     folder = project_folder(checkout)
     sources = tuple(source for source in checkout.sources if source.path.startswith(f"{folder}/"))
+    if checkout.project:
+        sources = (*sources, *(source for source in built_on(checkout, folder) if source not in sources))
     return replace(checkout, sources=sources, by_path={s.path: s for s in sources}, project="") if folder else checkout
 
 

@@ -44,6 +44,11 @@ def around(checkout: Checkout, folder: str) -> tuple[Source, ...]:
     )
 
 
+def built_on(checkout: Checkout, folder: str) -> tuple[Source, ...]:
+    """Return the same files, those of libraries that everybody knows aside, with the paths that they have in the checkout."""
+    return tuple(replace(source, role=_role(source)) for source in _taken(checkout, folder).found)
+
+
 def _path_from(folder: str, path: str, base: str) -> str:
     """Return a path from a folder by way of the one below which the file is imported: the folder may lie in the package itself."""
     return posixpath.join(posixpath.relpath(base or ".", folder), posixpath.relpath(path, base or "."))

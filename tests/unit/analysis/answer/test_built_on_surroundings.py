@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.answer.llm_excerpts import excerpts
 from gpu_lol_action.analysis.files.located import read_in_folder
 from gpu_lol_action.domain.analysis import Analysis
 
@@ -109,3 +110,17 @@ def test_the_library_alone_is_not_what_the_project_is(tmp_path: Path) -> None:
     assert analysis.first.name.startswith("train")
     assert not any("A100" in f.why for f in analysis.findings)
     assert all(profile.evidence.path.startswith("projects/train/") for profile in analysis.profiles)
+
+
+def test_a_language_model_is_shown_the_lines_of_the_library_that_decide(tmp_path: Path) -> None:
+    files = {
+        **PROJECT,
+        **LIBRARY,
+        "libs/core/src/acme_core/secret.py": "# nothing of this decides\n",
+        "libs/core/README.md": "# Core\n\nNeeds 8x A100 80GB.\n",
+        "projects/other/README.md": "# Other\n\nNeeds 40 GB.\n",
+    }
+    analysis = analyzed(tmp_path, files)
+    shown = {each["path"]: each["text"] for each in excerpts(read_in_folder(tmp_path, "projects/train"), analysis)}
+    assert "meta-llama/Llama-2-7b-hf" in shown["libs/core/src/acme_core/models.py"]
+    assert set(shown) <= {*PROJECT, "libs/core/src/acme_core/models.py"}
