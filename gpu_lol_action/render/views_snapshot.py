@@ -56,7 +56,7 @@ def snapshot_view(case: SnapshotCase) -> SnapshotView:
     count = formats.plural(len(changes), "change")
     is_new = case.is_new
     listed = tuple(_line(each) for each in changes[:MOST_LISTED])
-    file = html_code(case.spec_name)
+    file = Safe(f"<code>{SPEC_PATH}</code>") if case.spec_name == SPEC_PATH else html_code(case.spec_name, 120)
     return SnapshotView(
         marker=reply_marker(case.reply_to, "snapshot"),
         machine=machine_view(case.record),

@@ -50,6 +50,7 @@ def test_the_proposal_and_up_are_for_the_folder_that_the_policy_names(name: str)
             bodies[run.outputs["reason_code"]] = hub.comments(int(opened.number or 0), by=hub.bot.login)[-1].body
     proposed, tried = bodies["proposed"], bodies["dry_run"]
     assert "This PR needs a bigger GPU" in proposed, "the base is read for the same folder"
+    assert f"<code>{name}/&#46;gpu-lol&#46;yaml</code> for this PR" in proposed, "where the file belongs"
     # Only a folder whose name keeps programs out has to be read once more, head and base.
     assert trees == (2 if name == "research/nets" else 4)
     assert f"{name}/train.py" in proposed.replace("\\", "")
