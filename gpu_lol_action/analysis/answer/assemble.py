@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.answer.exact_lines import on_exact_lines
 from gpu_lol_action.analysis.answer.guesses import guesses_of
 from gpu_lol_action.analysis.answer.placed import done_in, placed
 from gpu_lol_action.analysis.answer.profiles import different_hardware, profile_of
+from gpu_lol_action.analysis.answer.side_by_side import side_by_side
 from gpu_lol_action.analysis.files import tree_size
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.files.project_folder import project_folder, project_of
@@ -108,6 +109,7 @@ def analyze(
     others = other_runs(checkout, tree, model_facts, run)
     proposed = replace(proposed, profiles=different_hardware(proposed, others))
     gaps = [*(need.not_understood if need else ()), *_environment_gaps(findings, proposed), *checkout.gaps()]
+    gaps += side_by_side(checkout, run) if not folder else ()
     if need is not None:
         findings = (*findings, need.finding)
     spec = complete(file, proposed) if file is not None else proposed
