@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.dependencies.dependency_lists import lists_of
@@ -49,8 +50,8 @@ def setup_findings(checkout: Checkout, run: Run | None) -> list[Finding]:
 def _setup(checkout: Checkout, folder: str, extras: str, where: Evidence, why: str) -> Finding:
     path = folder if is_outside(folder) else f"./{folder}" if folder else "."
     isolation = " --no-build-isolation" if _builds_with_installed(checkout, folder) else ""
-    target = f"'{path}{extras}'" if extras else path
-    command = f"python3 -m pip install{isolation} -e {target}"
+    # A folder may be called anything.
+    command = f"python3 -m pip install{isolation} -e {shlex.quote(path + extras)}"
     place = "around this folder" if set(folder.split("/")) == {".."} else f"in `{folder or '.'}`"
     said = f"the project {place} is installed: {why}"
     return Finding("dependencies.setup_commands", command, said, Confidence.HIGH, where)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -124,3 +125,19 @@ def test_a_language_model_is_shown_the_lines_of_the_library_that_decide(tmp_path
     shown = {each["path"]: each["text"] for each in excerpts(read_in_folder(tmp_path, "projects/train"), analysis)}
     assert "meta-llama/Llama-2-7b-hf" in shown["libs/core/src/acme_core/models.py"]
     assert set(shown) <= {*PROJECT, "libs/core/src/acme_core/models.py"}
+
+
+def test_folders_may_be_called_anything(tmp_path: Path) -> None:
+    odd = {path.replace("libs/core", "libs/$(touch x)"): text for path, text in LIBRARY.items()}
+    project = {path.replace("projects/train", "pro jects/a;b"): text for path, text in PROJECT.items()}
+    analysis = analyzed(tmp_path, {**project, **odd}, "pro jects/a;b")
+    (command,) = analysis.spec.dependencies.setup_commands
+    echoed = subprocess.run(
+        ["bash", "-c", command.replace("python3 -m pip", "printf '%s|'")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert echoed.stdout == "install|-e|../../libs/$(touch x)|"
+    assert not (tmp_path / "x").exists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -136,3 +138,14 @@ def test_a_build_tool_may_be_told_where_a_package_lies(checkout: Build) -> None:
     tree = checkout(files)
     assert told(tree, "setup_commands") == ["python3 -m pip install -e ."]
     assert told(tree, "requirements") == ["torch", "einops"]
+
+
+@pytest.mark.parametrize("name", ["co re", "$(touch x)", "a;b", "-e", "q'q", "`id`", "a&&b", "новый"])
+def test_a_folder_may_be_called_anything(checkout: Build, name: str) -> None:
+    files = {path.replace("libs/core", f"libs/{name}"): text for path, text in LIBRARY.items()}
+    (command,) = told(checkout({"a/train.py": RUN, "a/requirements.txt": "torch\n", **files}), "setup_commands")
+    assert shlex.split(command) == ["python3", "-m", "pip", "install", "-e", f"./libs/{name}"]
+    echoed = subprocess.run(
+        ["bash", "-c", command.replace("python3 -m pip", "printf '%s|'", 1)], capture_output=True, text=True, check=True
+    )
+    assert echoed.stdout == f"install|-e|./libs/{name}|"
