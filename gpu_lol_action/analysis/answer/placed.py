@@ -19,7 +19,7 @@ from gpu_lol_action.domain.spec import EnvironmentSpec
 
 Value = TypeVar("Value")
 _OUTSIDE = regex(r"(python3 -m pip install(?: --no-build-isolation)? -e )(\.\.(?:/[\w.-]{1,100}){0,20})")
-_UPWARD = regex(r"`(\.\./[\w./-]{1,200})`")
+_UPWARD = regex(r"`(\.\.(?:/[\w./-]{0,200})?)`")
 _SETUP = "dependencies.setup_commands"
 _PATH = regex(r"(?<![\w./-])(?:\./)?([\w.-][\w./-]{0,300}\.\w{1,12})(?![\w/-])")
 
@@ -72,7 +72,8 @@ class _Put:
         if isinstance(value, str):
             changed = _UPWARD.sub(self._folder, _PATH.sub(self._path, value))
         elif isinstance(value, Evidence):
-            changed = Evidence(self._whole(value.path), value.line) if value.path in self.paths else value
+            is_here = value.path in self.paths or value.path == "."  # the folder itself
+            changed = Evidence(self._whole(value.path), value.line) if is_here else value
         elif isinstance(value, EnvironmentSpec):
             changed = value  # what it does in the folder says so already
         elif isinstance(value, (tuple, frozenset)):

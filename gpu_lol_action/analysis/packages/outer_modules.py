@@ -33,6 +33,6 @@ def outer_modules(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
             depth = targets[0].path.count("../")
             path = "/".join([".."] * depth)
             where = Evidence(source.path, item.line)
-            why = f"`{top}` ({where}) lies above the project's folder and nothing installs it: it needs `{path}/` on PYTHONPATH"
+            why = f"`{top}` ({where}) lies above the project's folder and nothing installs it: it needs `{path}` on PYTHONPATH"
             told.setdefault(top, Finding("not_understood", "modules", why, Confidence.MEDIUM, where))
     yield from list(told.values())[:MAX_TOLD]

@@ -94,6 +94,10 @@ def test_modules_above_that_nothing_installs_are_told(tmp_path: Path) -> None:
     told = "`common` (projects/train/train.py:3) lies above the project's folder and nothing installs it: it needs `.` on PYTHONPATH"
     assert told in analysis.not_understood
     assert (analysis.spec.hardware.needed_gib or 0) > 60
+    files = {path.replace("projects/train", "train"): text for path, text in files.items()}
+    (told,) = (each for each in analyzed(tmp_path / "up", files, "train").not_understood if "PYTHONPATH" in each)
+    assert told.endswith("it needs `.` on PYTHONPATH")
+    files = {path.replace("train/", "projects/train/"): text for path, text in files.items()}
     files["projects/train/train.py"] = "import sys\nsys.path.append('../..')\n" + files["projects/train/train.py"]
     assert not any("PYTHONPATH" in each for each in analyzed(tmp_path, files).not_understood)
 

@@ -262,3 +262,11 @@ def test_a_folders_spec_that_is_a_link_leads_nowhere(tmp_path: Path) -> None:
     (root / "research" / "nets" / ".gpu-lol.yaml").symlink_to(outside / "spec.yaml")
     checkout = read_in_folder(root, "research/nets")
     assert checkout.spec_text is None
+
+
+def test_what_no_file_says_is_said_of_the_folder(tmp_path: Path) -> None:
+    files = {"lib/cython/setup.py": "from setuptools import setup\nsetup(name='c')\n", "lib/cython/a.py": "x = 1\n"}
+    (workload,) = [
+        f for f in analyze(read_in_folder(written(tmp_path, files), "lib/cython")).findings if f.field == "workload"
+    ]
+    assert workload.evidence.path.startswith("lib/cython")
