@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from gpu_lol_action.analysis.files.located import standing_in
 from gpu_lol_action.domain.policy import POLICY_PATH
 from gpu_lol_action.domain.policy_keys import KEYS
 from gpu_lol_action.domain.policy_text import explain, notes, plain_value, write_policy
@@ -19,10 +20,11 @@ from gpu_lol_action.render.screen import Screen
 def describe_policy(command: Command, screen: Screen) -> str:
     """Return the policy of a folder (or of the file itself) as the bot would read it from the default branch.
 
+    Without a path it is that of the checkout, wherever in it one stands.
     Without ``--explain`` it is a whole file with every default written out. Raises SpecError where the file cannot be
     read as a policy, UserError where it is no text.
     """
-    given = Path(command.path or ".")
+    given = Path(command.path) if command.path else _here()
     path = given / POLICY_PATH if given.is_dir() else given
     text = _text(path, is_named=not given.is_dir())
     reading = read_policy(text, POLICY_PATH if given.is_dir() else str(given))
@@ -32,6 +34,11 @@ def describe_policy(command: Command, screen: Screen) -> str:
     if not command.is_explained:
         return write_policy(reading.policy).rstrip("\n")
     return render_policy(explain(reading), (*notes(reading.policy), *_misnamed(given)), source, screen)
+
+
+def _here() -> Path:
+    root, place = standing_in(Path())
+    return root if place else Path()
 
 
 def _misnamed(folder: Path) -> tuple[str, ...]:

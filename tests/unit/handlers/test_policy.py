@@ -78,3 +78,18 @@ def test_a_file_that_nobody_reads_is_named(tmp_path: Path, capsys: pytest.Captur
     out = capsys.readouterr().out
     assert "Nobody reads .github/gpu-lol.yaml" in out
     assert "every value is a default" in out
+
+
+def test_in_a_subfolder_it_is_the_checkouts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inner = folder / "research" / "nets"
+    inner.mkdir(parents=True)
+    (folder / ".git").mkdir()
+    for place in (inner, folder):
+        monkeypatch.chdir(place)
+        assert cli.main(["policy"]) == 0
+        assert parse_policy(capsys.readouterr().out) == parse_policy(FILE)
+    # A folder that is named is that folder.
+    assert cli.main(["policy", "research/nets"]) == 0
+    assert parse_policy(capsys.readouterr().out) == Policy()
