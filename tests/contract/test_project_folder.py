@@ -147,6 +147,10 @@ def test_a_terminal_takes_the_project_that_it_stands_in(tmp_path: Path) -> None:
         told = json.loads(said("analyze", "--format", "json", inside=inside))
         assert told["vram_required_gb"] == 20
         assert all(each["path"].startswith("research/nets/") for each in told["findings"] if each["path"])
+        # Its path is the root's, wherever one stands.
+        assert "Correct research/nets/.gpu-lol.yaml · get this machine" in " ".join(
+            said("analyze", inside=inside).split()
+        )
         based = json.loads(said("analyze", "--base", "HEAD", "--format", "json", inside=inside))
         assert (based["vram_required_gb"], based["change"]["runs"]) == (20, [])
         assert "20 GB" in said("offers", inside=inside)

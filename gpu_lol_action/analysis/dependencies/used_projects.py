@@ -1,7 +1,7 @@
 """Projects of the checkout that what is started takes something of, wherever they lie: they are installed from their folders.
 
-One team's repository keeps its library in ``libs/core`` and its trainings in ``projects``. Their lists name the library (uv's
-workspace, a path, or its bare name, which no index has), or their programs just import it.
+One team's repository keeps its library in ``libs/core`` and its trainings in ``projects``. Their lists take the library from
+there (uv's workspace, a path), or their programs just import it.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def project_of(checkout: Checkout) -> Checkout:
 def within(checkout: Checkout, folder: str) -> Checkout:
     """Return what lies in a folder of a checkout as one of its own, with what the project there is built on outside of it.
 
-    The file with the spec stays the root's.
+    The file with the spec stays what it is.
     """
     start = f"{folder}/"
     inner = tuple(_moved(source, start) for source in checkout.sources if source.path.startswith(start))

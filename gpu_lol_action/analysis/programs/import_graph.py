@@ -13,14 +13,13 @@ from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.added_paths import added_folders
 from gpu_lol_action.analysis.programs.outer_packages import without_outer
-from gpu_lol_action.analysis.programs.project_imports import files_in_projects
+from gpu_lol_action.analysis.programs.project_imports import MAX_NAMES, files_below, files_in_projects
 from gpu_lol_action.analysis.python.code import Import
 
 MAX_CLOSURE = 60
 STEPS = 3
 MAX_DOTS = 12
 LEAST_WORDS = 4  # of a dotted name that may begin outside of the checkout: shorter ones are libraries'
-MAX_NAMES = 40
 LEAST_SIBLINGS = 12  # modules of one folder that a script pulls in, from which on they are a collection
 LEAST_STEM = 4
 FEW_FETCHED = 4  # modules that one module imports in its functions; one with more has a choice of them
@@ -173,13 +172,8 @@ def targets_of(checkout: Checkout, script: Source, item: Import) -> Sequence[Sou
 
 def _from_added(checkout: Checkout, script: Source, item: Import) -> tuple[Source, ...]:
     """Return the files that an import means in folders that the program puts on its search path."""
-    if item.module.startswith("."):
-        return ()
-    tail = item.module.replace(".", "/")
-    tails = [tail, *(f"{tail}/{name}" for name in item.names[:MAX_NAMES])]
-    bases = added_folders(checkout, script)
-    paths = [f"{base}{each}{end}" for base in bases for each in tails for end in (".py", "/__init__.py")]
-    return tuple(source for path in paths if (source := checkout.find(path)) is not None)
+    bases = () if item.module.startswith(".") else added_folders(checkout, script)
+    return files_below(checkout, [base.rstrip("/") for base in bases], item)
 
 
 @remembered

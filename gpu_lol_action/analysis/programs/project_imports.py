@@ -31,7 +31,11 @@ def home_of_import(checkout: Checkout, source: Source, item: Import) -> Home | N
 def files_in_projects(checkout: Checkout, source: Source, item: Import) -> tuple[Source, ...]:
     """Return the files that an import means in a project elsewhere in the checkout."""
     home = home_of_import(checkout, source, item)
-    bases = (home.base,) if home is not None else _above(checkout, item)
+    return files_below(checkout, (home.base,) if home is not None else _above(checkout, item), item)
+
+
+def files_below(checkout: Checkout, bases: Sequence[str], item: Import) -> tuple[Source, ...]:
+    """Return the files that an import by its whole name means below these folders: the module, and modules that are taken from it."""
     tail = item.module.replace(".", "/")
     tails = [tail, *(f"{tail}/{name}" for name in item.names[:MAX_NAMES])]
     paths = (f"{base}/{each}{end}".lstrip("/") for base in bases for each in tails for end in (".py", "/__init__.py"))
