@@ -148,12 +148,13 @@ def _carry_out(command: Command) -> Ending:
     from gpu_lol_action.handlers.context import Order
 
     with terminal.terminal(Path.cwd(), TerminalProgress(), _answer_in(command)) as context:
+        policy = terminal.own_policy(context)
         order = Order(
-            command=command,
+            command=terminal.about_here(command, policy, Path.cwd()),
             requester=Requester(terminal.user()),
             repository=context.forge.repository(),
             pull_request=context.forge.pull_request(0),
-            policy=terminal.own_policy(context, Path.cwd()),
+            policy=policy,
         )
         if command.name == "budget" and command.output_format == "json":
             from gpu_lol_action.handlers.budget import describe_budget

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpu_lol_action.domain.command_spec import CommandSpec, DoorKind, Option, OptionKind, Permission
 
 TERMINAL = DoorKind.TERMINAL
+
+PROJECT = Option("--project", OptionKind.PROJECT, "the project in this folder of the repository", "FOLDER")
 
 _CELL = OptionKind.CELL
 ESTIMATE_OPTIONS = (
@@ -48,6 +52,7 @@ CODE_COMMANDS: tuple[CommandSpec, ...] = (
         options=(
             Option("--format", OptionKind.FORMAT, "how the proposal is printed", "text|json|yaml|markdown", TERMINAL),
             Option("--base", OptionKind.REF, "compare with this commit or branch", "REF", TERMINAL),
+            replace(PROJECT, door=TERMINAL),
             Option("--hours", OptionKind.DURATION, "how long a session is, for what it would cost", "2h", TERMINAL),
             Option(
                 "--verbose",
@@ -70,8 +75,9 @@ CODE_COMMANDS: tuple[CommandSpec, ...] = (
             Option("gpu", OptionKind.ACCELERATOR, "this accelerator, with `:2` two of them", "A100-80GB"),
             Option("count", OptionKind.COUNT, "GPUs per machine, 0 for none", "2"),
             Option("image", OptionKind.IMAGE, "this container image", "IMAGE"),
+            Option("project", OptionKind.PROJECT, "the project in this folder is meant", "FOLDER"),
         ),
-        examples=("set vram=48", "set gpu=A100-80GB:2", "set vram=auto"),
+        examples=("set vram=48", "set gpu=A100-80GB:2", "set vram=auto", "set project=research/llm"),
     ),
     CommandSpec(
         "mute",
@@ -108,6 +114,7 @@ CODE_COMMANDS: tuple[CommandSpec, ...] = (
             Option("--spot", OptionKind.SWITCH, "interruptible machines"),
             Option("--cloud", OptionKind.CLOUD, "only this cloud", "runpod"),
             Option("--region", OptionKind.REGION, "only this region", "US"),
+            PROJECT,
             Option("--format", OptionKind.FORMAT, "how they are printed", "text|json|markdown", TERMINAL),
             Option("--verbose", OptionKind.SWITCH, "all of them, and why others do not fit", door=TERMINAL),
         ),

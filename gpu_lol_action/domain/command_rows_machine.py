@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpu_lol_action.domain.command_rows_code import PROJECT
 from gpu_lol_action.domain.command_spec import CommandSpec, DoorKind, Option, OptionKind, Permission
 
 TERMINAL = DoorKind.TERMINAL
@@ -15,6 +16,7 @@ UP_OPTIONS = (
     Option("--cloud", OptionKind.CLOUD, "only this cloud", "runpod"),
     Option("--region", OptionKind.REGION, "only this region", "US"),
     Option("--image", OptionKind.IMAGE, "another container image", "IMAGE"),
+    PROJECT,
     Option("--sha", OptionKind.SHA, "only if this is still the head", "abc1234", DoorKind.COMMENT),
     Option("--share", OptionKind.USER, "install this GitHub user's SSH keys too", "USER"),
     Option("--restore", OptionKind.SWITCH, "put back what was saved from the last machine of this pull request"),
@@ -31,7 +33,7 @@ MACHINE_COMMANDS: tuple[CommandSpec, ...] = (
         Permission.COMMAND_ROLES,
         positional="profile",
         options=UP_OPTIONS,
-        examples=("up", "up --gpu A100-80GB:2 --hours 4", "up --dry-run"),
+        examples=("up", "up --gpu A100-80GB:2 --hours 4", "up --project research/llm", "up --dry-run"),
         needs_cloud=True,
         is_spending=True,
     ),
@@ -45,6 +47,7 @@ MACHINE_COMMANDS: tuple[CommandSpec, ...] = (
             Option("--gpu", OptionKind.ACCELERATOR, "on this accelerator instead of the spec's", "A100-80GB:2"),
             Option("--image", OptionKind.IMAGE, "in another container image", "IMAGE"),
             Option("--cloud", OptionKind.CLOUD, "only on this cloud", "runpod"),
+            PROJECT,
             Option("--dry-run", OptionKind.SWITCH, "say what would be run where, rent nothing"),
         ),
         examples=("smoke", "smoke --gpu L4", f"smoke {'4f1d' * 10}"),

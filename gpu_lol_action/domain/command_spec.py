@@ -32,6 +32,7 @@ class OptionKind(enum.Enum):
     PRICE = "price"
     COUNT = "count"
     PATTERN = "pattern"
+    PROJECT = "project"
 
 
 class DoorKind(enum.Enum):

@@ -25,27 +25,33 @@ class Corrections:
     """What holds over the analysis of this pull request; None where nothing was corrected.
 
     ``vram_gib`` is GB per GPU as cards are sold, ``gpu`` a name of the accelerator table, ``gpu_count`` cards per machine
-    (0: none), ``image`` a container image without ``docker:``.
+    (0: none), ``image`` a container image without ``docker:``, ``project`` the folder of the project that is meant.
     """
 
     vram_gib: int | None = None
     gpu: str | None = None
     gpu_count: int | None = None
     image: str | None = None
+    project: str | None = None
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is corrected."""
-        return self == Corrections()
+        """Whether nothing of the machine is corrected."""
+        return dataclasses.replace(self, project=None) == Corrections()
 
     def with_changes(self, changes: Iterable[Correction]) -> Corrections:
-        """Return these with the changes of one more command over them, later ones over earlier ones."""
-        return dataclasses.replace(self, **{FIELDS[change.key]: change.value for change in changes})  # type: ignore[arg-type]  # each key's reader gives its field's type
+        """Return these with the changes of one more command over them, later ones over earlier ones.
+
+        What was said of one project's machine is not said of another's.
+        """
+        changed = {FIELDS[change.key]: change.value for change in changes}
+        kept = self if changed.get("project", self.project) == self.project else Corrections()
+        return dataclasses.replace(kept, **changed)  # type: ignore[arg-type]  # each key's reader gives its field's type
 
 
 @record(frozen=True, slots=True)
 class Correction:
-    """One word of ``set``: its key (``vram``, ``gpu``, ``count``, ``image``) and its value; None takes it back."""
+    """One word of ``set``: its key (``vram``, ``gpu``, ``count``, ``image``, ``project``) and its value; None takes it back."""
 
     key: str
     value: int | str | None
@@ -53,7 +59,13 @@ class Correction:
 
 NO_CORRECTIONS = Corrections()
 
-FIELDS: Mapping[str, str] = {"vram": "vram_gib", "gpu": "gpu", "count": "gpu_count", "image": "image"}
+FIELDS: Mapping[str, str] = {
+    "vram": "vram_gib",
+    "gpu": "gpu",
+    "count": "gpu_count",
+    "image": "image",
+    "project": "project",
+}
 """The field of Corrections behind each key that ``set`` takes."""
 
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from gpu_lol_action.domain.costs import cost_usd
+from gpu_lol_action.domain.names import machine_label
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.waiting import Waiting
@@ -160,6 +161,7 @@ class EnvironmentRecord:
     what tries that were torn down have cost. ``confirmed_by`` is the second person where the price asked for one. ``budget_noticed_at``: when
     an answer about this environment said that most of the month's budget is gone. ``shared``: whose keys are on the machine
     beside the requester's. ``waiting``: that a machine was waited for, and how long.
+    ``project`` is the folder that it was rented for, where the repository leaves a choice.
     ``is_ssh_sealed``: nobody reads the address who cannot log in; what is stored has it in ``sealed_ssh`` alone, and
     ``ssh`` is None for a run without the key.
     """
@@ -211,6 +213,12 @@ class EnvironmentRecord:
     waiting: Waiting | None = None
     is_ssh_sealed: bool = False
     sealed_ssh: str = ""
+    project: str = ""
+
+    @property
+    def label(self) -> str:
+        """What people call it among the machines of a pull request; empty for the default one."""
+        return machine_label(self.project, self.profile)
 
     @property
     def is_open(self) -> bool:

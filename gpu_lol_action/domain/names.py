@@ -19,7 +19,8 @@ def repository_prefix(repository_id: int) -> str:
 def environment_name(repository_id: int, pull_request: int | None, profile: str = "", login: str = "") -> str:
     """Return the name of the environment for one PR (or one terminal user) and profile.
 
-    The default profile adds nothing; others add four base32 characters of their name's SHA-256.
+    ``profile`` may have a project before it, as ``machine_label`` writes it. The default profile adds nothing; others add four
+    base32 characters of their name's SHA-256.
     A terminal user's environment has ``u`` and four such characters in place of the number.
     """
     place = str(pull_request) if pull_request is not None else f"u{_short(login)}"
@@ -28,6 +29,11 @@ def environment_name(repository_id: int, pull_request: int | None, profile: str 
     if len(name) > MAX_NAME_LENGTH:
         name = f"{repository_prefix(repository_id)}{_short(place)}{tail}"
     return name
+
+
+def machine_label(project: str, profile: str) -> str:
+    """Return what people call a machine: its profile, behind its project where the repository has several (`research/llm:large`)."""
+    return ":".join(filter(None, (project, profile)))
 
 
 def user_hash(repository_id: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import timedelta
 from decimal import Decimal
 
@@ -69,6 +70,10 @@ class Policy:
     def project_folder(self) -> str:
         """Where the project lies that is asked about; empty where it is looked for."""
         return self.project_folders[0] if self.project_folders else ""
+
+    def about(self, project: str) -> Policy:
+        """Return the policy with one project alone; as it is where none is named."""
+        return dataclasses.replace(self, project_folders=(project,)) if project else self
 
     @property
     def is_ssh_sealed(self) -> bool:

@@ -11,11 +11,11 @@ import re
 from typing import Any
 
 from gpu_lol_action.domain import policy_keys
+from gpu_lol_action.domain.folders import FOLDER_PATTERN
 from gpu_lol_action.domain.policy import PROPOSAL_MODES, SSH_DETAILS
 from gpu_lol_action.domain.policy_keys import Key, Kind
 from gpu_lol_action.domain.policy_values import (
     COUNT_PATTERN,
-    FOLDER_PATTERN,
     IMAGE_PATTERN,
     LABEL_PATTERN,
     LOGIN_PATTERN,

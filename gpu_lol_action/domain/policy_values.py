@@ -12,6 +12,7 @@ import yaml
 
 from gpu_lol_action.domain import yaml_nodes
 from gpu_lol_action.domain.durations import parse_duration
+from gpu_lol_action.domain.folders import FOLDER_PATTERN
 from gpu_lol_action.domain.policy import PROPOSAL_MODES, SSH_DETAILS
 from gpu_lol_action.domain.policy_keys import (
     CLOUDS,
@@ -35,8 +36,6 @@ LOGIN_PATTERN = r"(?=.{1,39}$)[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*"
 TEAM_PATTERN = r"[a-z0-9_][a-z0-9_-]{0,99}"
 # Of what GitHub takes (50 characters) what needs no escape in YAML, and cannot be mistaken for anything else in a sentence.
 LABEL_PATTERN = r"[A-Za-z0-9](?:[A-Za-z0-9 ._:/+-]{0,48}[A-Za-z0-9])?"
-# A path from the root, and nothing that leads out of it or that YAML or a sentence could take for anything else.
-FOLDER_PATTERN = r"(?!\.{1,2}(?:/|$))[A-Za-z0-9_.](?:(?:[A-Za-z0-9 ._+@-]|/(?!\.{0,2}(?:/|$))){0,198}[A-Za-z0-9._+@-])?"
 IMAGE_PATTERN = r"[A-Za-z0-9*][A-Za-z0-9._:/@*-]{0,254}"
 
 _NUMBER_TAGS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}

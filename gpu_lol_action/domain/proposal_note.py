@@ -13,6 +13,7 @@ from typing import Any
 
 from gpu_lol_action.domain import gpus
 from gpu_lol_action.domain.corrections import FIELDS, MAX_COUNT, MAX_GIB, Correction, Corrections
+from gpu_lol_action.domain.folders import read_folder_name
 from gpu_lol_action.domain.kept_answers import NOTHING_KEPT, KeptAnswers, kept_from_json, kept_to_json
 from gpu_lol_action.domain.records import record
 
@@ -88,6 +89,8 @@ def _checked(key: str, value: Any) -> int | str:
             raise ValueError(key)
         return value
     if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= _MAX_TEXT:
+        raise ValueError(key)
+    if key == "project" and read_folder_name(value) != value:
         raise ValueError(key)
     if key == "gpu" and isinstance(gpus.parse_accelerator(value), gpus.UnknownAccelerator):
         raise ValueError(key)

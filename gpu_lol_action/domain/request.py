@@ -124,6 +124,7 @@ class Command:
 
     ``cells`` describe the run that ``estimate`` is asked about: column and text, later ones over earlier ones.
     ``script`` is what ``run`` is to run on the machine, as it was written. ``corrections`` are what ``set`` changes, in the order of the words.
+    ``project`` is the folder of the project that it is about; empty where that is for us to tell.
     ``memory_gib`` is what ``offers`` is asked for, of each card: usable, or as cards are sold.
     """
 
@@ -170,6 +171,7 @@ class Command:
     is_memory_as_sold: bool = False
     asks_availability: bool = False
     pattern: str | None = None
+    project: str = ""
 
 
 @record(frozen=True, slots=True)

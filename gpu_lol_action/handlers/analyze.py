@@ -50,7 +50,7 @@ def describe_folder(
     if not folder.is_dir():
         raise UserError("not_a_folder", f"{folder} is no folder.", fix="gpu-lol analyze PATH_OF_A_REPOSITORY")
     folders, problem = named_folders(folder)
-    policy = Policy(project_folders=(project,) if project in folders else folders)
+    policy = Policy(project_folders=(project,) if project else folders)
     policy = replace(policy, lease=printing.lease) if printing.lease is not None else policy
     checkout = read_in_folder(folder, policy.project_folder)
     read = Fetched("", replace(checkout, notes=(problem, *checkout.notes)) if problem else checkout)

@@ -1,41 +1,83 @@
-"""Which project of a repository that names several a pull request is about, and its tree as data."""
+"""Which project of a repository an order or a proposal is about: the one that somebody names, else one that the pull request changes."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
-from gpu_lol_action.analysis.files.located import in_folder, read_in_folder
+from gpu_lol_action.analysis.files.located import has_folder, in_folder, read_in_folder
 from gpu_lol_action.analysis.files.surroundings import is_built_on
+from gpu_lol_action.domain.corrections import Corrections
+from gpu_lol_action.domain.folders import folder_meant, unknown_project
+from gpu_lol_action.domain.names import environment_name, machine_label
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import PullRequest
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.concluding import Fetched
-from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.notes import read_note
 
 
-def narrowed(context: Context, pull_request: PullRequest, policy: Policy, whole: Checkout) -> Policy:
-    """Return the policy with one project alone: the first that a pull request changes.
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The one project that a pull request is about.
 
-    Else the first that is built on what it changes; where there is none either, or it is not told what was changed, the first that
-    is named, as without a pull request. ``whole`` is the tree at the pull request's head.
+    ``policy`` names no other, ``note`` has what people have set for it, and ``project`` is its folder where the repository
+    leaves a choice; else it is empty.
     """
-    changed = _changed(context, pull_request, policy)
-    folder = _touched(policy, changed) or _built_on(policy, changed, whole)
-    return replace(policy, project_folders=(folder,)) if folder else _first(policy)
+
+    policy: Policy
+    note: ProposalNote
+    project: str = ""
 
 
-def fetch_project(context: Context, pull_request: PullRequest, policy: Policy) -> tuple[Policy, Checkout]:
-    """Return the policy with the one project that a pull request is about, and the tree at its head with it; the tree is asked for once."""
-    changed = _changed(context, pull_request, policy)
-    _begin_prices(context)
-    with context.forge.tree(pull_request.head_sha) as root:
-        folder = _touched(policy, changed)
-        if not folder and changed:
-            folder = _built_on(policy, changed, read_checkout(root))
-        one = replace(policy, project_folders=(folder,)) if folder else _first(policy)
-        return one, read_in_folder(root, one.project_folder)
+def settled(context: Context, order: Order) -> Order:
+    """Return an order that is about one project. Raises UserError where it names a folder that is not there."""
+    if order.note is not None:
+        return order
+    note = read_note(context, order.pull_request.number)
+    subject = subject_of(context, order.pull_request, order.policy, note, order.command.project)
+    return replace(order, policy=subject.policy, note=subject.note, project=subject.project)
+
+
+def machine_name(order: Order, profile: str) -> str:
+    """Return the name of the environment that a settled order means with this profile."""
+    label = machine_label(order.project, profile)
+    return environment_name(order.repository.repository_id, order.pull_request_number, label, order.requester.login)
+
+
+def subject_of(
+    context: Context,
+    pull_request: PullRequest,
+    policy: Policy,
+    note: ProposalNote,
+    asked: str = "",
+    whole: Checkout | None = None,
+) -> Subject:
+    """Return the project in the folder that is ``asked`` for, else the one that was set for the pull request, else its first one.
+
+    The first is the first named one that it changes; else the first that is built on what it changes; else, as without a pull
+    request, the first that is named. ``whole`` is the tree at its head, where that was read. Raises UserError where there is no such folder as is asked for.
+    """
+    tree = _Tree(context, pull_request.head_sha, whole)
+    note = _without_gone(context, note, tree)
+    chosen = note.corrections.project or ""
+    if not asked:
+        return _subject(policy, note, chosen or _first_meant(context, pull_request, policy, tree))
+    folder = folder_meant(asked, policy.project_folders)
+    if not tree.has(folder):
+        raise unknown_project(folder, policy.project_folders)
+    if not note.corrections.is_empty and folder != (chosen or _first_meant(context, pull_request, policy, tree)):
+        # What people said of one project's machine they did not say of another's.
+        note = replace(note, corrections=Corrections())
+    return _subject(policy, note, folder)
+
+
+def is_in(context: Context, sha: str, folder: str) -> bool:
+    """Whether a commit has that folder."""
+    return _Tree(context, sha).has(folder)
 
 
 def fetch(context: Context, sha: str, policy: Policy, like: Checkout | None = None) -> Checkout:
@@ -43,7 +85,8 @@ def fetch(context: Context, sha: str, policy: Policy, like: Checkout | None = No
 
     ``policy`` may say which folder the project is in. ``like`` is another commit, whose equal files are not read again.
     """
-    _begin_prices(context)
+    if context.lookups.prices is not None:
+        context.lookups.prices().begin(Policy().clouds)
     with context.forge.tree(sha) as folder:
         return read_in_folder(folder, policy.project_folder, like)
 
@@ -54,30 +97,55 @@ def fetched_in_folder(context: Context, fetched: Fetched, policy: Policy, like: 
     return Fetched(fetched.sha, checkout if checkout is not None else fetch(context, fetched.sha, policy, like))
 
 
-def _begin_prices(context: Context) -> None:
-    if context.lookups.prices is not None:
-        context.lookups.prices().begin(Policy().clouds)
+@dataclass(slots=True)
+class _Tree:
+    """The tree of a commit, asked for where something of it has to be known."""
+
+    context: Context
+    sha: str
+    whole: Checkout | None = None
+
+    def has(self, folder: str) -> bool:
+        if self.whole is not None and any(path.startswith(f"{folder}/") for path in self.whole.by_path):
+            return True
+        # What is read of a tree leaves folders of some names out.
+        with self.context.forge.tree(self.sha) as root:
+            return has_folder(root, folder)
+
+    def read(self) -> Checkout:
+        if self.whole is None:
+            with self.context.forge.tree(self.sha) as root:
+                self.whole = read_checkout(root)
+        return self.whole
 
 
-def _changed(context: Context, pull_request: PullRequest, policy: Policy) -> Collection[str]:
-    """Return the paths that a pull request changes, as far as they decide between projects."""
-    if len(policy.project_folders) < 2 or not pull_request.number:
-        return ()
+def _subject(policy: Policy, note: ProposalNote, folder: str) -> Subject:
+    is_choice = bool(folder) and policy.project_folders != (folder,)
+    return Subject(policy.about(folder), note, folder if is_choice else "")
+
+
+def _without_gone(context: Context, note: ProposalNote, tree: _Tree) -> ProposalNote:
+    """Return what was set for the pull request; of a project whose folder is gone nothing is left, and that is said."""
+    folder = note.corrections.project
+    if folder is None or tree.has(folder):
+        return note
+    context.progress.note(f"Left out: what was set for `{folder}`, because that folder is gone.")
+    return replace(note, corrections=Corrections())
+
+
+def _first_meant(context: Context, pull_request: PullRequest, policy: Policy, tree: _Tree) -> str:
+    named = policy.project_folders
+    changed = _changed(context, pull_request) if len(named) > 1 and pull_request.number else ()
+    touched = next((folder for folder in named if any(path.startswith(f"{folder}/") for path in changed)), "")
+    if touched or not changed:
+        return touched or next(iter(named), "")
+    return next((folder for folder in named if is_built_on(tree.read(), folder, changed)), named[0])
+
+
+def _changed(context: Context, pull_request: PullRequest) -> Collection[str]:
+    """Return the paths that a pull request changes, as far as that is told."""
     try:
         return sorted(context.forge.changed_paths(pull_request.base_sha, pull_request.head_sha))
     except GpuLolError as error:
         context.progress.line(f"what it changes could not be told: {error.explanation.what}")
         return ()
-
-
-def _touched(policy: Policy, changed: Collection[str]) -> str:
-    named = policy.project_folders
-    return next((folder for folder in named if any(path.startswith(f"{folder}/") for path in changed)), "")
-
-
-def _built_on(policy: Policy, changed: Collection[str], whole: Checkout) -> str:
-    return next((f for f in policy.project_folders if changed and is_built_on(whole, f, changed)), "")
-
-
-def _first(policy: Policy) -> Policy:
-    return replace(policy, project_folders=policy.project_folders[:1]) if len(policy.project_folders) > 1 else policy

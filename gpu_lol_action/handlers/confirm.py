@@ -12,10 +12,10 @@ from gpu_lol_action.domain.commands import find_command
 from gpu_lol_action.domain.confirmation import Confirmation, Request, WrittenComment, comment_of, is_same_person
 from gpu_lol_action.domain.durations import format_duration
 from gpu_lol_action.domain.ledger import Entry
-from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.request import Command, Deny, Ignore, Outcome
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.authority import read_authority
+from gpu_lol_action.handlers.chosen_project import machine_name, settled
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.planned import AwaitsConfirmation
 from gpu_lol_action.intake.gates import FULL_SHA, IdentityFacts, identity_gate
@@ -85,7 +85,11 @@ def confirmed_order(context: Context, order: Order) -> Order | Deny:
         requester=written.author,
         confirmation=Confirmation(order.requester, command.price_usd_per_hour),
     )
-    return _check_requester(context, confirmed) or _check_unused(context, confirmed, written) or confirmed
+    refused = _check_requester(context, confirmed)
+    if refused is not None:
+        return refused
+    confirmed = settled(context, confirmed)
+    return _check_unused(context, confirmed, written) or confirmed
 
 
 def _asked(order: Order, written: WrittenComment | None) -> Command | None:
@@ -135,8 +139,7 @@ def _check_requester(context: Context, confirmed: Order) -> Deny | None:
 
 def _check_unused(context: Context, confirmed: Order, written: WrittenComment) -> Deny | None:
     """Refuse a request since which this environment lived already: one confirmation lets one machine start."""
-    number, profile = confirmed.pull_request_number, confirmed.command.profile
-    existing = context.ledger.read(environment_name(confirmed.repository.repository_id, number, profile))
+    existing = context.ledger.read(machine_name(confirmed, confirmed.command.profile))
     if not isinstance(existing, Entry) or existing.record.is_open or existing.record.claimed_at < written.created_at:
         return None
     return _outdated("this request was acted on already", "one confirmation lets one machine start.")

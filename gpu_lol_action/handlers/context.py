@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gpu_lol_action.domain.confirmation import Confirmation
     from gpu_lol_action.domain.environment import Requester
     from gpu_lol_action.domain.policy import Policy
+    from gpu_lol_action.domain.proposal_note import ProposalNote
     from gpu_lol_action.domain.request import Command, PullRequest, Repository
     from gpu_lol_action.errors import Door
     from gpu_lol_action.handlers.doctor import Instruments
@@ -100,7 +101,8 @@ class Order:
 
     ``pull_request`` stands at the commit that was pinned; ``seen`` is how this process saw it, None where it did not look.
     ``closes`` is the comment that this order's answer closes; None where it holds more, or there is none. ``spec_text`` takes
-    the place of the spec file at the commit; only a terminal's own user can give one.
+    the place of the spec file at the commit; only a terminal's own user can give one. ``note`` is what people have set for the
+    project that a settled order is about, and ``project`` its folder where the repository leaves a choice; None while that is not told.
     """
 
     command: Command
@@ -114,6 +116,8 @@ class Order:
     seen: Sighting | None = None
     closes: int | None = None
     spec_text: str | None = None
+    note: ProposalNote | None = None
+    project: str = ""
 
     @property
     def reply_to(self) -> ReplyTo | None:

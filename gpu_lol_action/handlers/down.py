@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpu_lol_action.domain.environment import Tombstone
+from gpu_lol_action.domain.folders import folder_meant
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.policy import Policy
@@ -154,7 +155,7 @@ def _is_ambiguous(order: Order, entries: Sequence[Entry | UnreadableEntry]) -> b
 
 def _ask_which(context: Context, order: Order, entries: Sequence[Entry | UnreadableEntry]) -> Outcome:
     """Say what runs, where a command could mean more than one machine; nothing is ended by guessing."""
-    profiles = [e.record.profile or "the default" for e in entries if isinstance(e, Entry)]
+    profiles = [e.record.label or "the default" for e in entries if isinstance(e, Entry)]
     denial = Deny(
         "several_environments",
         f"{len(entries)} machines run here",
@@ -181,10 +182,11 @@ def entries_meant(context: Context, order: Order) -> list[Entry | UnreadableEntr
         ]
     if order.command.is_all or not order.command.profile:
         return of_pull_request
-    name = environment_name(
-        order.repository.repository_id,
-        order.pull_request_number,
-        order.command.profile,
-        order.requester.login,
-    )
+    label = _label_meant(order.command.profile, of_pull_request)
+    name = environment_name(order.repository.repository_id, order.pull_request_number, label, order.requester.login)
     return [e for e in of_pull_request if (e.record.name if isinstance(e, Entry) else e.name) == name]
+
+
+def _label_meant(word: str, entries: Sequence[Entry | UnreadableEntry]) -> str:
+    """Return what the machine that a word names is called: by its whole name, or by the end of it where that is only one's."""
+    return folder_meant(word, [entry.record.label for entry in entries if isinstance(entry, Entry)])

@@ -15,8 +15,8 @@ def machine_meant(context: Context, order: Order, example: str) -> Entry | Deny:
     entries = entries_meant(context, order)
     found = [entry for entry in entries if isinstance(entry, Entry)]
     if len(found) > 1:
-        names = ", ".join(f"`{entry.record.profile or 'default'}`" for entry in found)
-        ready = next((e.record.profile for e in found if e.record.profile and e.record.state is State.READY), "NAME")
+        names = ", ".join(f"`{entry.record.label or 'default'}`" for entry in found)
+        ready = next((e.record.label for e in found if e.record.label and e.record.state is State.READY), "NAME")
         return Deny(
             "several_environments",
             f"{len(found)} machines run here",

@@ -8,19 +8,21 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from gpu_lol_action.analysis.files.located import named_folders, named_project
+from gpu_lol_action.analysis.files.located import named_folders, project_asked
 from gpu_lol_action.domain.gpus import UnknownAccelerator
 from gpu_lol_action.domain.market import StockAnswers
 from gpu_lol_action.domain.offer import Ladder, Requirement
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Command, Outcome
 from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.askable import Lookups
+from gpu_lol_action.handlers.chosen_project import settled
 from gpu_lol_action.handlers.concluding import Reading, precision_of, price, prices_of
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.ports_lookups import Market
-from gpu_lol_action.handlers.reading import read_change, read_folder, read_note
+from gpu_lol_action.handlers.reading import read_change, read_folder
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, with_options
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.offers_json import offers_json
@@ -44,7 +46,7 @@ def describe_offers(
     command: Command, folder: Path, lookups: Lookups, market: Callable[[], Market] | None, now: Callable[[], datetime]
 ) -> Outcome:
     """Return what ``gpu-lol offers`` prints; without a requirement it is about the code of the folder."""
-    root, project = named_project(folder, is_inside=True)
+    root, project = project_asked(folder, command.project, is_inside=True)
     folder = root if project else folder
     policy = Policy(project_folders=(project,) if project else named_folders(folder)[0])
     if lookups.prices is not None:
@@ -59,9 +61,10 @@ def describe_offers(
 
 def _case(context: Context, order: Order) -> OffersCase:
     def read() -> Reading:
-        is_fork = order.pull_request.is_fork(order.repository.full_name)
-        note = read_note(context, order.pull_request.number)
-        return read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
+        about = settled(context, order)
+        is_fork = about.pull_request.is_fork(about.repository.full_name)
+        note = about.note or ProposalNote()
+        return read_change(context, about.pull_request, about.policy, is_fork=is_fork, note=note)
 
     subject, ladder = _asked(order.command, order.policy, context.lookups, read)
     stock = _stock(order.command, ladder, context.market)

@@ -9,17 +9,18 @@ from gpu_lol_action.domain.confirmation import is_same_person
 from gpu_lol_action.domain.environment import Lease
 from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.market import Template
-from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.offer import Candidate, Ladder
+from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Deny, Gate
 from gpu_lol_action.domain.rescue import Rescue
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.errors import OperatorError
+from gpu_lol_action.handlers.chosen_project import machine_name, settled
 from gpu_lol_action.handlers.concluding import Reading, precision_of, price
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.planned import AlreadyRunning, AwaitsConfirmation, UpPlan, Wanted
-from gpu_lol_action.handlers.reading import read_change, read_note, read_run
+from gpu_lol_action.handlers.reading import read_change, read_run
 from gpu_lol_action.handlers.refuse import nothing_fits
 from gpu_lol_action.handlers.templates import template_for, with_template
 from gpu_lol_action.intake.spending_gates import SpendingFacts, spending_gate
@@ -38,15 +39,13 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
     Raises SpecError for an invalid spec and OperatorError where no cloud has a credential.
     """
     command = order.command
-    name = environment_name(
-        order.repository.repository_id, order.pull_request_number, command.profile, order.requester.login
-    )
-    return plan_machine(context, order, Wanted(name, command.profile, command.lease, image=command.image))
+    return plan_machine(context, order, Wanted(command.profile, command.profile, command.lease, image=command.image))
 
 
 def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | AlreadyRunning | AwaitsConfirmation | Deny:
     """Decide a launch for whatever command wants one. Raises as ``plan_up`` does."""
-    name = wanted.name
+    order = settled(context, order)
+    name = machine_name(order, wanted.called)
     survey = context.ledger.survey()
     existing = survey.find(name)
     if existing is not None and not isinstance(existing, Entry):
@@ -58,7 +57,7 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
         return restore
     _require_credentials(context, order)
     is_fork = order.pull_request.is_fork(order.repository.full_name)
-    note = read_note(context, order.pull_request.number)
+    note = order.note or ProposalNote()
     reading = read_change(
         context, order.pull_request, order.policy, is_fork=is_fork, note=note, spec_text=order.spec_text
     )
@@ -86,7 +85,7 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
     refused = check_setup(setup)
     if refused is not None:
         return refused
-    return _gate_spending(context, order, _Draft(wanted, spec, ladder, setup, survey, restore, template), best)
+    return _gate_spending(context, order, _Draft(name, wanted, spec, ladder, setup, survey, restore, template), best)
 
 
 def logins_of(order: Order) -> tuple[str, ...]:
@@ -101,6 +100,7 @@ def read_access(context: Context, order: Order) -> Access | Deny:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
+    name: str
     wanted: Wanted
     spec: EnvironmentSpec
     ladder: Ladder
@@ -115,7 +115,7 @@ def _gate_spending(
 ) -> UpPlan | AwaitsConfirmation | Deny:
     now = context.clock.now()
     lease = draft.wanted.lease or order.policy.lease
-    survey, earlier = draft.survey, draft.survey.find(draft.wanted.name)
+    survey, earlier = draft.survey, draft.survey.find(draft.name)
     gap = sweep_gap(survey.swept_at, order.policy, now)
     worst = worst_case(best.price_usd_per_hour, Lease(now, now + lease), order.policy, gap)
     records, open_records = survey.records, survey.open_records
@@ -145,7 +145,8 @@ def _gate_spending(
     # What the cheapest may cost says nothing of those that are tried after it.
     affordable = tuple(c for c in draft.ladder.candidates if not isinstance(_gate_candidate(facts, c), Deny))
     plan = UpPlan(
-        name=draft.wanted.name,
+        name=draft.name,
+        project=order.project,
         sha=order.pull_request.head_sha,
         spec=draft.spec,
         ladder=replace(draft.ladder, candidates=affordable),

@@ -41,10 +41,11 @@ class AwaitsConfirmation:
 class Wanted:
     """What a command settles of a launch; ``lease`` None is the policy's.
 
+    ``called`` tells its machine from the others of the pull request, ``profile`` is the spec's; both are empty for the default one.
     ``gpu``, ``gpu_count`` and ``image`` stand over the spec's.
     """
 
-    name: str
+    called: str
     profile: str = ""
     lease: timedelta | None = None
     gpu: str | None = None
@@ -66,6 +67,7 @@ class UpPlan:
     setup: SetupRequest
     identity: Mapping[str, str]
     survey: Survey
+    project: str = ""
     restore: Rescue | None = None
     template: Template | None = None
     budget_noticed_at: datetime | None = None

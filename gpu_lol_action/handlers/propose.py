@@ -20,16 +20,17 @@ from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import SpecError
 from gpu_lol_action.handlers.askable import Lookups, may_ask_llm
-from gpu_lol_action.handlers.chosen_project import fetch, fetched_in_folder, narrowed
+from gpu_lol_action.handlers.chosen_project import fetch, fetched_in_folder, subject_of
 from gpu_lol_action.handlers.concluding import Compared, Fetched, Reading, conclude_change
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.kept_model import keep_answers, remembering
 from gpu_lol_action.handlers.measured import measured_runs
+from gpu_lol_action.handlers.notes import read_note
 from gpu_lol_action.handlers.propose_cheaper import Cheaper, suggest_cheaper
 from gpu_lol_action.handlers.propose_smoke import smoke_cost
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
-from gpu_lol_action.handlers.reading import fetch_base, read_note
+from gpu_lol_action.handlers.reading import fetch_base
 from gpu_lol_action.handlers.surfaces import report_check
 from gpu_lol_action.handlers.teardown import month_usd
 from gpu_lol_action.render import comments
@@ -105,9 +106,10 @@ def _gather(context: Context, occasion: Occasion) -> _Scene:
     trees = _Trees(head, fetch_base(context, occasion.pull_request, Policy(), head.checkout))
     seen = try_look(context, occasion.pull_request, is_final=not occasion.is_asked)
     # The look may have answered the policy and the note already.
-    policy = narrowed(context, occasion.pull_request, occasion.load_policy(), head.checkout)
+    policy, note = occasion.load_policy(), read_note(context, occasion.pull_request.number)
+    subject = subject_of(context, occasion.pull_request, policy, note, whole=head.checkout)
+    policy, note = subject.policy, subject.note
     trees = _in_folder(context, trees, policy)
-    note = read_note(context, occasion.pull_request.number)
     is_fork = occasion.pull_request.is_fork(occasion.repository.full_name)
     kept = note.answers.at(head.sha)
     asked = context.lookups.allowed(policy, is_fork=is_fork)

@@ -16,23 +16,12 @@ from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import PullRequest
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups, may_ask_llm
-from gpu_lol_action.handlers.chosen_project import fetch, fetch_project
+from gpu_lol_action.handlers.chosen_project import fetch
 from gpu_lol_action.handlers.concluding import Fetched, Reading, conclude, concluded
 from gpu_lol_action.handlers.consulting import consult
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.kept_model import remembering
 from gpu_lol_action.handlers.measured import measured_runs
-
-
-def read_note(context: Context, number: int) -> ProposalNote:
-    """Return what people said about a pull request's proposal; a note that cannot be read corrects nothing."""
-    if context.surfaces is None or not number:
-        return ProposalNote()
-    try:
-        return context.surfaces.notes.read(number)
-    except GpuLolError as error:
-        context.progress.note(f"Left out: what was set for this pull request ({error.explanation.what}).")
-        return ProposalNote()
 
 
 def read_commit(
@@ -64,11 +53,11 @@ def read_change(
 ) -> Reading:
     """Read a pull request's head as its proposal does: where documentation is weighed, beside what the change started from.
 
-    ``note``: what people have set for it, and what a language model answered when the proposal was made. ``spec_text``
-    takes the place of the file at the head.
+    ``policy`` names no project but the one that is meant. ``note``: what people have set for it, and what a language model answered
+    when the proposal was made. ``spec_text`` takes the place of the file at the head.
     """
     sha = pull_request.head_sha
-    policy, head = fetch_project(context, pull_request, policy)
+    head = fetch(context, sha, policy)
     asked = context.lookups.allowed(policy, is_fork=is_fork)
     lookups = remembering(asked, note.answers.at(sha), is_allowed=may_ask_llm(policy, is_fork=is_fork))
     if spec_text is not None:
@@ -90,7 +79,7 @@ def read_run(
     What people have set was set for the first run, and is left out.
     """
     sha = pull_request.head_sha
-    policy, head = fetch_project(context, pull_request, policy)
+    head = fetch(context, sha, policy)
     lookups = context.lookups.allowed(policy, is_fork=is_fork)
     analysis = consult(head, lookups, name)
     if analysis.first is None or analysis.first.name != name:

@@ -10,7 +10,7 @@ from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint
 from gpu_lol_action.domain.request import Deny, Outcome
 from gpu_lol_action.errors import GpuLolError, TransientError
 from gpu_lol_action.handlers import answers
-from gpu_lol_action.handlers.chosen_project import fetch_project
+from gpu_lol_action.handlers.chosen_project import fetch
 from gpu_lol_action.handlers.concluding import Fetched, conclude
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.meant import deny_meant, may_log_in, ready_machine
@@ -86,14 +86,13 @@ def _measured(context: Context, order: Order, record: EnvironmentRecord, found: 
         return ""
     if not is_gpu_used(found.measured) or found.commit != record.sha:
         return usage_line(found.measured)
-    is_fork = order.pull_request.is_fork(order.repository.full_name)
+    is_fork, policy = order.pull_request.is_fork(order.repository.full_name), order.policy.about(record.project)
     # A language model is not paid for a comparison.
-    lookups = replace(context.lookups.allowed(order.policy, is_fork=is_fork), llm=None)
+    lookups = replace(context.lookups.allowed(policy, is_fork=is_fork), llm=None)
     ran = Ran("run", order.command.script, record.sha, context.clock.now(), found.exit_code, found.measured)
     try:
-        ran_of = replace(order.pull_request, head_sha=record.sha)
-        _, checkout = fetch_project(context, ran_of, order.policy)
-        analysis = conclude(Fetched(record.sha, checkout), order.policy, lookups).analysis
+        checkout = fetch(context, record.sha, policy)
+        analysis = conclude(Fetched(record.sha, checkout), policy, lookups).analysis
     except GpuLolError as error:
         context.progress.line(f"not compared with the estimate: {error.explanation.what}")
         return usage_line(found.measured)

@@ -12,19 +12,20 @@ from gpu_lol_action.analysis.answer.smoke_matrix import matrix
 from gpu_lol_action.analysis.answer.smoke_test import BESIDES, smoke_test
 from gpu_lol_action.analysis.files.project_folder import project_folder
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, State, Tombstone
-from gpu_lol_action.domain.names import environment_name, user_hash
+from gpu_lol_action.domain.names import user_hash
+from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Outcome
 from gpu_lol_action.domain.smoke import SmokeCell, SmokeResult, SmokeRun, SmokeTest
 from gpu_lol_action.domain.spec import EnvironmentSpec
 from gpu_lol_action.errors import Door, GpuLolError, LostRace
-from gpu_lol_action.handlers.chosen_project import fetch_project
+from gpu_lol_action.handlers.chosen_project import fetch, settled
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.journal import Journal
 from gpu_lol_action.handlers.measured import Ran, Scene, tell_measured
 from gpu_lol_action.handlers.one_at_a_time import one_at_a_time
 from gpu_lol_action.handlers.plan import plan_machine
 from gpu_lol_action.handlers.planned import AlreadyRunning, AwaitsConfirmation, UpPlan, Wanted
-from gpu_lol_action.handlers.reading import read_change, read_note
+from gpu_lol_action.handlers.reading import read_change
 from gpu_lol_action.handlers.smoke_book import enter_run, tell_end
 from gpu_lol_action.handlers.smoke_cell import CellEnd, CellPlan, Verdict, refused, run_cell, verdict_of
 from gpu_lol_action.handlers.smoke_report import report_smoke
@@ -101,10 +102,11 @@ def cells_of(spec: EnvironmentSpec, order: Order) -> tuple[SmokeCell, ...]:
 
 
 def _smoke_of(context: Context, order: Order) -> Smoke:
+    order = settled(context, order)
     is_fork = order.pull_request.is_fork(order.repository.full_name)
-    note = read_note(context, order.pull_request.number)
+    note = order.note or ProposalNote()
     reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
-    _, checkout = fetch_project(context, order.pull_request, order.policy)
+    checkout = fetch(context, order.pull_request.head_sha, order.policy)
     test = smoke_test(checkout, reading.asked, _besides(context, order, reading.asked, project_folder(checkout)))
     scene = Scene(checkout, reading.analysis, is_kept=not is_fork)
     return Smoke(order, test, cells_of(reading.asked, order), smoke_lease(test.time_box, order.policy), scene)
@@ -247,9 +249,7 @@ def _claim(
 def _plan(context: Context, smoke: Smoke, cell: SmokeCell) -> UpPlan | Verdict:
     order = smoke.order
     wanted = Wanted(
-        name=environment_name(
-            order.repository.repository_id, order.pull_request_number, f"smoke {cell.name}", order.requester.login
-        ),
+        called=f"smoke {cell.name}",
         lease=smoke.lease,
         gpu=cell.gpu,
         gpu_count=cell.gpu_count,
@@ -274,6 +274,7 @@ def _record(context: Context, smoke: Smoke, cell: SmokeCell, plan: UpPlan) -> En
         repository=order.repository.full_name,
         repository_id=order.repository.repository_id,
         pull_request=order.pull_request_number,
+        project=plan.project,
         profile=f"smoke {cell.name}" if cell.name != "smoke" else "smoke",
         sha=plan.sha,
         requester=order.requester,

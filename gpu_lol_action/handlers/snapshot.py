@@ -21,9 +21,10 @@ from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.concluding import Reading
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.meant import deny_meant, ready_machine
+from gpu_lol_action.handlers.notes import read_note
 from gpu_lol_action.handlers.propose_spec import Offered, Offering, Wording, offer_spec
 from gpu_lol_action.handlers.propose_sticky import try_look
-from gpu_lol_action.handlers.reading import read_change, read_note
+from gpu_lol_action.handlers.reading import read_change
 from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.launch.snapshot import NO_INVENTORY, build_snapshot_script, parse_snapshot_output
 from gpu_lol_action.launch.snapshot_spec import Rented, snapshot_spec
@@ -110,7 +111,8 @@ def _take(context: Context, order: Order, record: EnvironmentRecord, state: Mach
     is_fork = order.pull_request.is_fork(order.repository.full_name)
     # What was `set` for this pull request is no word of its file: a card that was rented by it is to be written down.
     note = replace(read_note(context, order.pull_request.number), corrections=Corrections())
-    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
+    policy = order.policy.about(record.project)
+    reading = read_change(context, order.pull_request, policy, is_fork=is_fork, note=note)
     old_text = reading.spec_text
     whole = reading.asked
     profile = record.profile if record.profile in whole.profiles else ""

@@ -227,6 +227,7 @@ def _record(context: Context, order: Order, plan: UpPlan) -> EnvironmentRecord:
         repository_id=order.repository.repository_id,
         pull_request=order.pull_request_number,
         profile=order.command.profile,
+        project=plan.project,
         sha=plan.sha,
         requester=order.requester,
         run_id=context.settings.run_id,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from gpu_lol_action.domain.command_spec import CommandSpec, Option
 from gpu_lol_action.domain.corrections import FORGET, Correction, read_count, read_gib, read_gpu
+from gpu_lol_action.domain.folders import read_folder_name
 from gpu_lol_action.domain.gpus import UnknownAccelerator
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.suggest import nearest
@@ -21,7 +22,12 @@ class SettingProblem:
     reason_code: str = "command_not_understood"
 
 
-_READERS: Mapping[str, Callable[[str], int | str | None]] = {"vram": read_gib, "count": read_count, "image": read_image}
+_READERS: Mapping[str, Callable[[str], int | str | None]] = {
+    "vram": read_gib,
+    "count": read_count,
+    "image": read_image,
+    "project": read_folder_name,
+}
 
 
 def read_setting(spec: CommandSpec, word: str) -> tuple[Correction, ...] | SettingProblem:

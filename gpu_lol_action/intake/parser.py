@@ -12,13 +12,14 @@ from gpu_lol_action.domain import gpus
 from gpu_lol_action.domain.command_spec import CommandSpec, DoorKind, Option, OptionKind
 from gpu_lol_action.domain.commands import command_words, find_command
 from gpu_lol_action.domain.durations import parse_duration
+from gpu_lol_action.domain.folders import read_folder_name
 from gpu_lol_action.domain.request import Command, Ignore, ParseProblem
 from gpu_lol_action.domain.suggest import nearest
 from gpu_lol_action.intake.corrections import SettingProblem, forms, read_setting
 from gpu_lol_action.intake.estimate_words import TRUTHS
 from gpu_lol_action.intake.lines import COMMAND_PREFIX, command_lines
 from gpu_lol_action.intake.rare_values import check_cell, comment_of, read_requirements
-from gpu_lol_action.intake.values import CHOICES, ENVIRONMENT, PROFILE, SWITCHES, VALUES, read_login
+from gpu_lol_action.intake.values import CHOICES, ENVIRONMENT, LABEL, PROFILE, SWITCHES, VALUES, read_login
 
 MAX_COMMANDS_PER_COMMENT = 5
 MAX_LINE_CHARACTERS = 500
@@ -168,15 +169,25 @@ def _apply_positional(command: Command, positional: str, word: str) -> Command |
             return ParseProblem(command.line, what, command=command.name)
         return dataclasses.replace(command, sha=str(sha))
     if positional == "profile":
-        if not PROFILE.fullmatch(word):
-            return ParseProblem(command.line, f"`{_shown(word)}` is no profile's name", command=command.name)
-        return dataclasses.replace(command, profile=word)
+        return _apply_profile(command, word)
     if positional in ("user", "environment", "requirements") or "|" in positional:
         return _apply_known_word(command, positional, word)
     if positional == "request" and comment_of(word) is None:
         what = f"`{_shown(word)}` names no request; the answer to `up` has the whole line"
         return ParseProblem(command.line, what, command=command.name)
     return dataclasses.replace(command, topic=word)
+
+
+def _apply_profile(command: Command, word: str) -> Command | ParseProblem:
+    """Take a profile's name; what runs already is called as it is shown, with its project."""
+    spec = find_command(command.name)
+    is_asked_apart = spec is not None and any(option.kind is OptionKind.PROJECT for option in spec.options)
+    if (PROFILE if is_asked_apart else LABEL).fullmatch(word):
+        return dataclasses.replace(command, profile=word)
+    what = f"`{_shown(word)}` is no profile's name"
+    project = read_folder_name(word) if is_asked_apart else None
+    hint = (f"{command.name} --project {project}",) if project is not None else ()
+    return ParseProblem(command.line, what, hint, command.name)
 
 
 def _apply_requirements(command: Command, word: str) -> Command | ParseProblem:

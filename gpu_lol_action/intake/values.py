@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from gpu_lol_action.domain.command_spec import OptionKind
 from gpu_lol_action.domain.durations import parse_duration
+from gpu_lol_action.domain.folders import FOLDER_PATTERN, read_folder_name
 from gpu_lol_action.domain.lookup import COPILOT
 
 CLOUDS = ("runpod", "lambda", "vast", "aws", "gcp", "azure", "nebius")
@@ -20,6 +21,8 @@ CHOICES: Mapping[OptionKind, tuple[str, ...]] = {
 }
 
 PROFILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+# What a machine is called, where it is one of a project: `research/llm`, `research/llm:large`, `llm:large`.
+LABEL = re.compile(rf"{PROFILE.pattern}|{FOLDER_PATTERN}(?::{PROFILE.pattern})?")
 ENVIRONMENT = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _SHA = re.compile(r"[0-9a-f]{7,40}")
 # GitHub's rule for logins: letters, digits and single inner hyphens, at most 39 characters.
@@ -84,7 +87,7 @@ SWITCHES: Mapping[str, str] = {
 
 VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
     OptionKind.DURATION: ("lease", parse_duration),
-    OptionKind.PROFILE: ("profile", lambda value: value if PROFILE.fullmatch(value) else None),
+    OptionKind.PROFILE: ("profile", lambda value: value if LABEL.fullmatch(value) else None),
     OptionKind.CLOUD: ("cloud", _one_of(CLOUDS)),
     OptionKind.REGION: ("region", _matching(_REGION)),
     OptionKind.IMAGE: ("image", read_image),
@@ -101,6 +104,7 @@ VALUES: Mapping[OptionKind, tuple[str, Callable[[str], object | None]]] = {
     OptionKind.PIN: ("pin", _matching(_PIN)),
     OptionKind.ENDPOINT: ("llm_url", _matching(_ENDPOINT)),
     OptionKind.MODEL_NAME: ("llm_model", _matching(_MODEL_NAME)),
+    OptionKind.PROJECT: ("project", read_folder_name),
     OptionKind.PATTERN: ("pattern", lambda value: value if len(value) <= 100 and value.isprintable() else None),
 }
 """The field of Command that a kind fills, and its reader. Accelerators and users have ways of their own."""

@@ -54,7 +54,7 @@ def _record_row(found: Found, entry: Entry | UnreadableEntry) -> Sequence[str]:
         record.name,
         record.state.value,
         str(record.pull_request or ""),
-        record.profile,
+        record.label,
         record.requester.login,
         record.sha,
         record.cloud or "",

@@ -73,7 +73,7 @@ def _row(record: EnvironmentRecord, survey: Survey, now: datetime) -> Sequence[s
     return (
         visible(record.name, 60),
         state,
-        f"{place} {visible(record.profile, 40)}".strip(),
+        f"{place} {visible(record.label, 40)}".strip(),
         _machine(record),
         login,
         str(formats.usd(usd_of(survey, record, now))),

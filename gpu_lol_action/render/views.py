@@ -128,7 +128,7 @@ def machine_view(record: EnvironmentRecord) -> MachineView:
         sha=short_sha(record.sha),
         requester=record.requester.login,
         state=Safe("waiting" if record.is_waiting else record.state.value),
-        profile=record.profile,
+        profile=record.label,
         is_rehearsal=record.is_rehearsal,
         is_spot=record.use_spot,
     )

@@ -6,6 +6,7 @@ import getpass
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,12 +84,8 @@ def terminal(folder: Path, progress: Progress, show: Callable[[str], None]) -> I
             )
 
 
-def own_policy(context: Context, folder: Path) -> Policy:
-    """Return what holds in a terminal: the limits of a repository's policy are its bot's, but the projects lie where it says.
-
-    Of several it is about the one in whose ``folder`` somebody stands, else about the first.
-    """
-    from gpu_lol_action.analysis.files.located import project_at, standing_in
+def own_policy(context: Context) -> Policy:
+    """Return what holds in a terminal: the limits of a repository's policy are its bot's, but the projects lie where it says."""
     from gpu_lol_action.domain.policy import POLICY_PATH, Policy
     from gpu_lol_action.domain.policy_yaml import parse_policy
 
@@ -100,8 +97,16 @@ def own_policy(context: Context, folder: Path) -> Policy:
         folders = ()
     except GpuLolError:
         folders = ()
-    here = project_at(folders, standing_in(folder)[1]) if folders else ""
-    return Policy(requires_recent_sweep=False, project_folders=(here,) if here else folders)
+    return Policy(requires_recent_sweep=False, project_folders=folders)
+
+
+def about_here(command: Command, policy: Policy, folder: Path) -> Command:
+    """Return the command about the named project in whose folder somebody stands, where it names none itself."""
+    from gpu_lol_action.analysis.files.located import project_at, standing_in
+
+    if command.project or not policy.project_folders:
+        return command
+    return replace(command, project=project_at(policy.project_folders, standing_in(folder)[1]))
 
 
 def _file_vault(folder: Path, hands: Hands) -> Vault:
@@ -112,11 +117,11 @@ def _file_vault(folder: Path, hands: Hands) -> Vault:
 
 def analyze_folder(command: Command, screen: Screen) -> str:
     """Return what ``gpu-lol analyze PATH`` prints, in the format that was asked for."""
-    from gpu_lol_action.analysis.files.located import named_project
+    from gpu_lol_action.analysis.files.located import project_asked
     from gpu_lol_action.handlers.analyze import Printing, describe_folder
 
     folder = Path(command.path or ".")
-    root, project = named_project(folder, is_inside=command.path is None)
+    root, project = project_asked(folder, command.project, is_inside=command.path is None)
     if project:
         folder = root
     printing = Printing(command.output_format, screen, command.is_verbose, command.lease)

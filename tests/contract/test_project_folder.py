@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,17 +104,26 @@ class Person:
 
     def hears(self, *words: str, inside: str = ".") -> tuple[str, str]:
         """Return what a command that succeeds says, started in a folder of the checkout, and what it warns of."""
+        done = self._given(words, inside)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout, done.stderr
+
+    def is_refused(self, *words: str) -> str:
+        """Return what somebody is told whose command is wrong, on one line."""
+        done = self._given(words, ".")
+        assert done.returncode == 1, done.stdout + done.stderr
+        return " ".join((done.stdout + done.stderr).split())
+
+    def _given(self, words: Sequence[str], inside: str) -> subprocess.CompletedProcess[str]:
         home = self.folder / "home"
         (home / ".ssh").mkdir(parents=True, exist_ok=True)
         (home / ".ssh" / "id_ed25519.pub").write_text(SSH_KEY)
         own = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(PACKAGE_ROOT)}
         own |= {"GPU_LOL_PRICES": "bundled", "RUNPOD_API_KEY": "rpa_" + "k" * 40}
         command = [sys.executable, "-m", "gpu_lol_action.cli", *words]
-        done = subprocess.run(
+        return subprocess.run(
             command, cwd=self.folder / inside, env=own, capture_output=True, encoding="utf-8", check=False
         )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout, done.stderr
 
 
 def test_a_terminal_takes_the_folder_from_the_checkouts_own_policy(tmp_path: Path) -> None:
@@ -160,6 +169,31 @@ def test_a_terminal_takes_the_project_that_it_stands_in(tmp_path: Path) -> None:
     assert by_path["findings"] == told["findings"]
     alone = json.loads(said("analyze", "research/nets/tools", "--format", "json", inside="."))
     assert alone["vram_required_gb"] != 20
+
+
+def test_a_terminal_takes_the_project_that_is_named(tmp_path: Path) -> None:
+    policy = {POLICY_PATH: "analysis: {folders: [llm, research/nets]}\n"}
+    person = Person(tmp_path).holding({**files(20, "research/nets"), **policy})
+    standing = json.loads(person.hears("analyze", "--format", "json", inside="research/nets")[0])
+    for inside, name in ((".", "research/nets"), (".", "nets/"), ("llm", "./research/nets")):
+        told = json.loads(person.hears("analyze", "--project", name, "--format", "json", inside=inside)[0])
+        assert told == standing
+        assert "20 GB" in person.hears("offers", "--project", name, inside=inside)[0]
+        dry = person.hears("up", "--dry-run", "--project", name, inside=inside)[0]
+        assert dry.startswith(f"⚪ Dry run: 1 × {told['gpu_type']} ")
+    from_elsewhere = person.hears("analyze", "research", "--project", "nets", "--format", "json")[0]
+    assert json.loads(from_elsewhere) == standing
+
+
+@pytest.mark.parametrize("command", ["analyze", "offers", "up --dry-run", "smoke --dry-run"])
+def test_a_terminal_refuses_a_project_that_is_not_there(tmp_path: Path, command: str) -> None:
+    policy = {POLICY_PATH: "analysis: {folders: [llm, research/nets]}\n"}
+    person = Person(tmp_path).holding({**files(20, "research/nets"), **policy})
+    (tmp_path / "research" / "away").symlink_to("/usr")
+    for name in ("research/none", "research/away", "research/nets/train.py"):
+        told = person.is_refused(*command.split(), "--project", name)
+        assert f"There is no folder {name} in the repository. The policy names llm, research/nets." in told
+    assert "cannot be ../x" in person.is_refused(*command.split(), "--project", "../x")
 
 
 def test_a_terminal_says_that_it_could_not_read_the_policy(tmp_path: Path) -> None:

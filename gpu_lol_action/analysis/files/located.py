@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.files.checkout import MAX_FILE_BYTES, SPEC_FILE, TO
 from gpu_lol_action.analysis.files.tree import UNREADABLE, open_tree
 from gpu_lol_action.analysis.formats.paths import Form, Role, role_of
 from gpu_lol_action.analysis.formats.texts import text_of
+from gpu_lol_action.domain.folders import folder_meant, unknown_project
 from gpu_lol_action.domain.policy import POLICY_PATH
 from gpu_lol_action.errors import SpecError
 
@@ -57,6 +58,27 @@ def named_project(folder: Path, *, is_inside: bool) -> tuple[Path, str]:
     root, place = standing_in(folder)
     named = project_at(named_folders(root)[0], place) if place else ""
     return root, named if is_inside or named == place else ""
+
+
+def project_asked(folder: Path, asked: str, *, is_inside: bool) -> tuple[Path, str]:
+    """Return the root of a checkout and the project in it that is asked for; as ``named_project`` where none is.
+
+    Raises UserError where the root has no such folder. A path of a folder that is no checkout's counts from that folder.
+    """
+    if not asked:
+        return named_project(folder, is_inside=is_inside)
+    root = standing_in(folder)[0]
+    named = named_folders(root)[0]
+    project = folder_meant(asked, named)
+    if has_folder(root, project):
+        return root, project
+    raise unknown_project(project, named)
+
+
+def has_folder(root: Path, folder: str) -> bool:
+    """Whether a tree has a folder, with no link on the way to it."""
+    place = root / folder
+    return place.is_dir() and place.resolve() == root.resolve() / folder
 
 
 def project_at(folders: Sequence[str], place: str) -> str:

@@ -1,4 +1,4 @@
-"""Which of several projects a pull request is about."""
+"""Which of several projects a pull request is about, and what an order for one of them means."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from gpu_lol_action.analysis.files.checkout import read_checkout
+from gpu_lol_action.domain.corrections import Correction, Corrections
+from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import PullRequest
-from gpu_lol_action.errors import TransientError
-from gpu_lol_action.handlers.chosen_project import fetch_project, narrowed
+from gpu_lol_action.errors import TransientError, UserError
+from gpu_lol_action.handlers.chosen_project import machine_name, settled, subject_of
 from tests.unit.handlers.conftest import Bench
 
 SEVERAL = Policy(project_folders=("a", "b", "c"))
@@ -21,12 +24,11 @@ SEVERAL = Policy(project_folders=("a", "b", "c"))
 def chosen(bench: Bench, changed: Iterable[str], pull: PullRequest, policy: Policy = SEVERAL) -> tuple[str, ...]:
     """Return the projects that are left, by both ways to it: a tree that was read, and one that is asked for."""
     bench.forge.changed = set(changed)
-    left = narrowed(bench.context, pull, policy, read_checkout(bench.forge.folder)).project_folders
-    again, checkout = fetch_project(bench.context, pull, policy)
-    assert again.project_folders == left
-    is_there = any(path.startswith(f"{again.project_folder}/") for path in checkout.by_path)
-    assert checkout.project == (again.project_folder if is_there else "")
-    return left
+    whole = read_checkout(bench.forge.folder)
+    subject = subject_of(bench.context, pull, policy, ProposalNote(), whole=whole)
+    assert subject_of(bench.context, pull, policy, ProposalNote()) == subject
+    assert subject.project == ("" if len(policy.project_folders) == 1 else subject.policy.project_folder)
+    return subject.policy.project_folders
 
 
 def written(root: Path, files: dict[str, str]) -> None:
@@ -55,7 +57,6 @@ def test_a_pull_request_is_about_the_first_project_that_it_changes(
 def test_one_project_is_that_one_whatever_is_changed(bench: Bench) -> None:
     one = Policy(project_folders=("b",))
     assert chosen(bench, {"a/train.py"}, bench.forge.pull, one) == ("b",)
-    assert narrowed(bench.context, bench.forge.pull, one, read_checkout(bench.forge.folder)) is one
 
 
 def test_where_it_is_not_told_what_changed_the_first_project_is_meant(
@@ -93,3 +94,88 @@ def test_else_about_the_first_that_is_built_on_what_it_changes(bench: Bench, cha
     }
     written(bench.forge.folder, files)
     assert chosen(bench, changed, bench.forge.pull) == (folder,)
+
+
+def set_to(project: str | None = None, **more: object) -> ProposalNote:
+    return ProposalNote(replace(Corrections(), project=project, **more))  # type: ignore[arg-type]  # keyword bag
+
+
+@pytest.mark.parametrize(
+    ("asked", "folder", "label"),
+    [
+        ("research/llm", "research/llm", "research/llm"),
+        ("llm", "research/llm", "research/llm"),  # the end of one alone
+        ("c", "c", "c"),
+        ("examples/other", "examples/other", "examples/other"),  # no policy has to name it
+        ("vision", "vision", "vision"),  # a folder's own path comes before the end of another's
+    ],
+)
+def test_the_project_that_is_asked_for_is_meant(bench: Bench, asked: str, folder: str, label: str) -> None:
+    places = ("research/llm", "labs/vision", "vision", "c", "examples/other")
+    written(bench.forge.folder, {f"{place}/train.py": "" for place in places})
+    policy = Policy(project_folders=("c", "research/llm", "labs/vision", "vision"))
+    order = settled(bench.context, bench.order(policy=policy, project=asked))
+    assert (order.policy.project_folders, order.project) == ((folder,), label)
+    assert machine_name(order, "") == environment_name(5, 12, label)
+    assert machine_name(order, "big") == environment_name(5, 12, f"{label}:big")
+    assert settled(bench.context, order) is order
+
+
+def test_the_only_project_is_no_choice(bench: Bench) -> None:
+    written(bench.forge.folder, {"b/train.py": ""})
+    for asked in ("", "b"):
+        order = settled(bench.context, bench.order(policy=Policy(project_folders=("b",)), project=asked))
+        assert (order.policy.project_folders, order.project) == (("b",), "")
+        assert machine_name(order, "") == environment_name(5, 12)
+
+
+def test_a_folder_that_is_not_there_is_refused_with_those_that_are_named(bench: Bench) -> None:
+    written(bench.forge.folder, {"a/train.py": "", "x": ""})
+    for asked in ("research", "x", "a/train.py"):
+        with pytest.raises(UserError) as refused:
+            settled(bench.context, bench.order(policy=SEVERAL, project=asked))
+        assert refused.value.explanation.what == f"There is no folder `{asked}` in the repository."
+        assert refused.value.explanation.why == "The policy names `a`, `b`, `c`."
+
+
+def test_a_link_is_no_folder_of_the_repository(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (bench.forge.folder / "link").symlink_to(tmp_path / "outside")
+    with pytest.raises(UserError):
+        settled(bench.context, bench.order(project="link"))
+
+
+def test_what_was_set_for_the_pull_request_comes_before_what_it_changes(bench: Bench) -> None:
+    written(bench.forge.folder, {f"{place}/train.py": "" for place in "abc"})
+    bench.forge.changed = {"b/train.py"}
+    note = set_to("c", vram_gib=48)
+    subject = subject_of(bench.context, bench.forge.pull, SEVERAL, note)
+    assert (subject.policy.project_folders, subject.project, subject.note) == (("c",), "c", note)
+    elsewhere = subject_of(bench.context, bench.forge.pull, Policy(), note)
+    assert (elsewhere.policy.project_folders, elsewhere.project) == (("c",), "c")
+
+
+def test_what_was_said_of_one_projects_machine_is_not_said_of_anothers(bench: Bench) -> None:
+    written(bench.forge.folder, {f"{place}/train.py": "" for place in "abc"})
+    bench.forge.changed = {"b/train.py"}
+    for note, same in ((set_to(vram_gib=48), "b"), (set_to("c", vram_gib=48), "c")):
+        about = {asked: subject_of(bench.context, bench.forge.pull, SEVERAL, note, asked) for asked in "abc"}
+        assert [asked for asked in "abc" if about[asked].note.corrections.vram_gib] == [same]
+
+
+def test_a_set_project_that_is_gone_is_left_out_with_what_was_set_for_it(bench: Bench) -> None:
+    written(bench.forge.folder, {f"{place}/train.py": "" for place in "ab"})
+    bench.forge.changed = {"b/train.py"}
+    subject = subject_of(bench.context, bench.forge.pull, SEVERAL, set_to("c", vram_gib=48))
+    assert (subject.policy.project_folders, subject.note.corrections) == (("b",), Corrections())
+    assert bench.progress.notes == ["Left out: what was set for `c`, because that folder is gone."]
+
+
+def test_another_project_starts_without_the_corrections_of_the_one_before() -> None:
+    first = Corrections().with_changes([Correction("project", "a"), Correction("vram", 48)])
+    assert first == replace(Corrections(), project="a", vram_gib=48)
+    assert first.with_changes([Correction("project", "a"), Correction("count", 2)]).vram_gib == 48
+    assert first.with_changes([Correction("count", 2), Correction("project", "b")]) == replace(
+        Corrections(), project="b", gpu_count=2
+    )
+    assert first.with_changes([Correction("project", None)]) == Corrections()

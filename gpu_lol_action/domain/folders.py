@@ -1,0 +1,36 @@
+"""Folders of a repository as people write them: which one is meant, and what is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gpu_lol_action.errors import UserError
+
+# A path from the root, and nothing that leads out of it or that YAML or a sentence could take for anything else.
+FOLDER_PATTERN = r"(?!\.{1,2}(?:/|$))[A-Za-z0-9_.](?:(?:[A-Za-z0-9 ._+@-]|/(?!\.{0,2}(?:/|$))){0,198}[A-Za-z0-9._+@-])?"
+
+
+def read_folder_name(text: str) -> str | None:
+    """Return the path from the root that a word writes, without `./` before it or a slash behind it; None where it is none."""
+    path = text.removeprefix("./").removesuffix("/")
+    return path if re.fullmatch(FOLDER_PATTERN, path) else None
+
+
+def folder_meant(text: str, named: Sequence[str]) -> str:
+    """Return the named folder that a path means: by its whole path, or by its last part where that is only one's."""
+    if text in named:
+        return text
+    ends = [folder for folder in named if folder.endswith(f"/{text}")] if text else []
+    return ends[0] if len(ends) == 1 else text
+
+
+def unknown_project(folder: str, named: Sequence[str]) -> UserError:
+    """Return what is told where a repository has no such folder; ``named`` are those that its policy names."""
+    names = ", ".join(f"`{each}`" for each in named)
+    return UserError(
+        "unknown_project",
+        f"There is no folder `{folder}` in the repository.",
+        why=f"The policy names {names}." if names else "A project is named by its path from the repository's root.",
+        fix=f"--project {named[0]}" if names else "--project FOLDER",
+    )

@@ -1,0 +1,18 @@
+"""What people said about a pull request's proposal, read back for whatever rests on it."""
+
+from __future__ import annotations
+
+from gpu_lol_action.domain.proposal_note import ProposalNote
+from gpu_lol_action.errors import GpuLolError
+from gpu_lol_action.handlers.context import Context
+
+
+def read_note(context: Context, number: int) -> ProposalNote:
+    """Return what people said about a pull request's proposal; a note that cannot be read corrects nothing."""
+    if context.surfaces is None or not number:
+        return ProposalNote()
+    try:
+        return context.surfaces.notes.read(number)
+    except GpuLolError as error:
+        context.progress.note(f"Left out: what was set for this pull request ({error.explanation.what}).")
+        return ProposalNote()

@@ -1,0 +1,158 @@
+"""A repository of several projects: each is proposed, rented, tested and ended by its name, from comments as people write them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from gpu_lol_action.domain.confirmation import WrittenComment
+from gpu_lol_action.domain.environment import EnvironmentRecord, Requester, State
+from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.names import environment_name
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.proposal_note import ProposalNote, UnreadableNote, note_from_json, note_to_json
+from gpu_lol_action.domain.request import CommentCreated
+from gpu_lol_action.errors import Door
+from gpu_lol_action.handlers.propose_sticky import PROPOSAL_PREFIX
+from gpu_lol_action.router import Run, Step, route
+from tests.support.machine import GoodMachine
+from tests.support.surfaces import Shown
+from tests.unit.handlers.conftest import Bench
+
+LLM, VISION = "research/llm", "research/vision"
+POLICY = Policy(project_folders=(LLM, VISION), environments_per_person=9, environments_per_repository=9)
+SPEC = "hardware: {gpu_type: RTX4090, gpu_count: 1, vram_required_gb: 20}\nkeep: [%s]\ndependencies: {requirements: [packaging]}\n"
+KEPT = {LLM: "tokens", VISION: "pictures", "examples/audio": "sounds"}
+
+
+@pytest.fixture
+def bench(bench: Bench) -> Bench:
+    for folder, kept in KEPT.items():
+        place = bench.forge.folder / folder
+        place.mkdir(parents=True)
+        (place / "train.py").write_text("import torch\ntorch.ones(1).cuda()\n")
+        (place / ".gpu-lol.yaml").write_text(SPEC % kept)
+    bench.shell = GoodMachine()
+    bench.forge.roles |= {"ada": "write", "grace": "maintain"}
+    bench.forge.changed = {f"{LLM}/train.py"}
+    bench.context = replace(bench.context, surfaces=Shown().surfaces())
+    return bench
+
+
+def say(bench: Bench, body: str, policy: Policy = POLICY, author: str = "ada", number: int = 5) -> Run:
+    person = Requester(author, 7 if author == "ada" else 8)
+    bench.forge.comments[number] = WrittenComment(number, 12, person, False, body, bench.clock.now(), False)
+    event = CommentCreated(bench.forge.repo, 12, number, body, person, False, "MEMBER")
+    return route(bench.context, event, lambda: policy, Step())
+
+
+def code(run: Run) -> str:
+    (result,) = run.results
+    return result.outcome.reason_code
+
+
+def records(bench: Bench) -> dict[str, EnvironmentRecord]:
+    return {entry.record.label: entry.record for entry in bench.ledger.entries() if isinstance(entry, Entry)}
+
+
+def test_each_project_has_a_machine_of_its_own(bench: Bench) -> None:
+    assert code(say(bench, "/gpu-lol up")) == "launched"
+    assert code(say(bench, "/gpu-lol up --project vision", number=6)) == "launched"
+    found = records(bench)
+    assert {label: (r.project, r.profile, r.keep) for label, r in found.items()} == {
+        LLM: (LLM, "", ("tokens",)),
+        VISION: (VISION, "", ("pictures",)),
+    }
+    assert {r.name for r in found.values()} == {environment_name(5, 12, LLM), environment_name(5, 12, VISION)}
+    # The same one by its name is the machine that runs already.
+    assert code(say(bench, f"/gpu-lol up --project {LLM}", number=7)) == "already_running"
+    assert f"(profile `{LLM}`)" in bench.texts[-1]
+
+
+def test_a_machine_is_ended_by_the_name_of_its_project(bench: Bench) -> None:
+    say(bench, "/gpu-lol up")
+    say(bench, "/gpu-lol up --project vision", number=6)
+    assert code(say(bench, "/gpu-lol down", number=7)) == "several_environments"
+    assert LLM in bench.texts[-1]
+    assert VISION in bench.texts[-1]
+    say(bench, "/gpu-lol status", number=8)
+    assert f"(`{VISION}`)" in bench.texts[-1]
+    for number, word in enumerate(("vision", LLM), 9):
+        assert code(say(bench, f"/gpu-lol down {word}", number=number)) == "torn_down"
+    assert {record.state for record in records(bench).values()} == {State.CLOSED}
+
+
+def test_a_project_that_no_policy_names_can_be_had_too(bench: Bench) -> None:
+    assert code(say(bench, "/gpu-lol up --project examples/audio", Policy())) == "launched"
+    assert records(bench)["examples/audio"].keep == ("sounds",)
+
+
+def test_a_folder_that_is_not_there_launches_nothing(bench: Bench) -> None:
+    for number, command in enumerate(("up", "smoke", "offers"), 5):
+        assert code(say(bench, f"/gpu-lol {command} --project research/audio", number=number)) == "unknown_project"
+        assert f"The policy names `{LLM}`, `{VISION}`." in bench.texts[-1]
+    assert bench.ledger.entries() == []
+
+
+def test_a_profile_with_a_slash_is_told_the_option(bench: Bench) -> None:
+    say(bench, f"/gpu-lol up {VISION}")
+    assert f"up --project {VISION}" in bench.texts[-1]
+    assert bench.ledger.entries() == []
+
+
+def test_offers_and_smoke_tests_are_about_the_project_that_is_named(bench: Bench) -> None:
+    own = (SPEC % "pictures").replace("RTX4090", "L4")
+    (bench.forge.folder / VISION / ".gpu-lol.yaml").write_text(own + 'smoke: {command: "python train.py"}\n')
+    say(bench, "/gpu-lol offers --project vision")
+    assert "1 × L4" in bench.texts[-1]
+    bench.settle(door=Door.JOB)
+    say(bench, "/gpu-lol smoke --project vision", number=6)
+    (record,) = records(bench).values()
+    assert (record.project, record.profile, record.accelerator) == (VISION, "smoke", "L4")
+    assert record.name == environment_name(5, 12, f"{VISION}:smoke smoke")
+
+
+def test_what_is_set_holds_until_it_is_taken_back(bench: Bench) -> None:
+    assert code(say(bench, "/gpu-lol set project=vision vram=48")) == "corrected"
+    (sticky,) = (text for text in bench.texts if text.startswith(PROPOSAL_PREFIX))
+    assert f"`project={VISION}` by ada" in sticky
+    assert f"{VISION}/" in sticky
+    assert code(say(bench, "/gpu-lol up --dry-run", number=6)) == "dry_run"
+    assert "48" in bench.texts[-1]
+    assert code(say(bench, "/gpu-lol set project=auto", number=7)) == "corrected"
+    (sticky,) = (text for text in bench.texts if text.startswith(PROPOSAL_PREFIX))
+    assert "Corrected" not in sticky
+
+
+def test_a_project_that_is_not_there_cannot_be_set(bench: Bench) -> None:
+    assert code(say(bench, "/gpu-lol set vram=48 project=research/audio")) == "unknown_project"
+    assert code(say(bench, "/gpu-lol analyze", number=6)) == "proposed"
+    assert "Corrected" not in bench.texts[-1]
+
+
+@pytest.mark.parametrize("word", ["../llm", "/etc", "a//b", "research/..", "re`search", "$(id)", "-x"])
+def test_what_is_no_folder_is_no_project(bench: Bench, word: str) -> None:
+    for number, body in enumerate((f"/gpu-lol up --project {word}", f"/gpu-lol set project={word}"), 5):
+        assert code(say(bench, body, number=number)) == "command_not_understood"
+    assert bench.ledger.entries() == []
+
+
+def test_a_confirmed_machine_is_of_the_project_that_was_asked_for(bench: Bench) -> None:
+    policy = replace(POLICY, max_price_usd_per_hour=Decimal(9), confirm_above_usd_per_hour=Decimal("0.10"))
+    assert code(say(bench, "/gpu-lol up --project vision", policy)) == "confirmation_required"
+    line = next(line for line in bench.texts[-1].splitlines() if line.startswith("/gpu-lol confirm"))
+    assert code(say(bench, line, policy, author="grace", number=6)) == "launched"
+    assert list(records(bench)) == [VISION]
+    say(bench, "/gpu-lol down", policy, number=7)
+    assert code(say(bench, line, policy, author="grace", number=8)) == "confirmation_outdated"
+
+
+def test_a_note_with_a_folder_that_leads_out_is_none() -> None:
+    note = ProposalNote().corrected([], "ada")
+    assert note_from_json(note_to_json(note)) == note
+    kept = note_to_json(replace(note, corrections=replace(note.corrections, project=VISION)))
+    assert note_from_json(kept).corrections.project == VISION
+    with pytest.raises(UnreadableNote):
+        note_from_json(kept.replace(VISION, "../" + VISION))
