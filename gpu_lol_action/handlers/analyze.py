@@ -68,6 +68,7 @@ def describe_folder(
     from gpu_lol_action.handlers.propose_smoke import smoke_cost
     from gpu_lol_action.render.analysis_report import analysis_case, analysis_report
     from gpu_lol_action.render.analysis_text import render_analysis
+    from gpu_lol_action.render.views_projects import ProjectsCase
 
     case = analysis_case(
         analysis=head.analysis,
@@ -84,6 +85,9 @@ def describe_folder(
         what_ifs=head.what_ifs,
         spot=head.spot,
         smoke=smoke_cost(compared, policy, lookups, now),
+        projects=ProjectsCase(
+            policy.project_folder if checkout.project and len({*folders, policy.project_folder}) > 1 else "", folders
+        ),
     )
     if printing.form == "markdown":
         return analysis_report(case)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
@@ -135,15 +135,17 @@ def _without_gone(context: Context, note: ProposalNote, tree: _Tree) -> Proposal
 
 def _first_meant(context: Context, pull_request: PullRequest, policy: Policy, tree: _Tree) -> str:
     named = policy.project_folders
-    changed = _changed(context, pull_request) if len(named) > 1 and pull_request.number else ()
+    changed = changed_by(context, pull_request) if len(named) > 1 else ()
     touched = next((folder for folder in named if any(path.startswith(f"{folder}/") for path in changed)), "")
     if touched or not changed:
         return touched or next(iter(named), "")
     return next((folder for folder in named if is_built_on(tree.read(), folder, changed)), named[0])
 
 
-def _changed(context: Context, pull_request: PullRequest) -> Collection[str]:
-    """Return the paths that a pull request changes, as far as that is told."""
+def changed_by(context: Context, pull_request: PullRequest) -> Sequence[str]:
+    """Return the paths that a pull request changes, as far as that is told; of none is nothing."""
+    if not pull_request.number:
+        return ()
     try:
         return sorted(context.forge.changed_paths(pull_request.base_sha, pull_request.head_sha))
     except GpuLolError as error:

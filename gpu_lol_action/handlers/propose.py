@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
 from gpu_lol_action.analysis.answer.installing import is_installing
-from gpu_lol_action.domain.change import is_worth_saying
 from gpu_lol_action.domain.ledger import Survey
 from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.policy import Policy
@@ -27,12 +25,14 @@ from gpu_lol_action.handlers.kept_model import keep_answers, remembering
 from gpu_lol_action.handlers.measured import measured_runs
 from gpu_lol_action.handlers.notes import read_note
 from gpu_lol_action.handlers.propose_cheaper import Cheaper, suggest_cheaper
+from gpu_lol_action.handlers.propose_projects import Others, Several, other_projects
 from gpu_lol_action.handlers.propose_smoke import smoke_cost
 from gpu_lol_action.handlers.propose_spec import Offering, offer_spec
 from gpu_lol_action.handlers.propose_sticky import Look, Sticky, put_sticky, try_look
 from gpu_lol_action.handlers.reading import fetch_base
 from gpu_lol_action.handlers.surfaces import report_check
 from gpu_lol_action.handlers.teardown import month_usd
+from gpu_lol_action.handlers.untouched import is_untouched
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.check_report import proposal_report, spec_error_report
 from gpu_lol_action.render.marker import parse_marker
@@ -70,6 +70,7 @@ class _Scene:
     note: ProposalNote
     lookups: Lookups
     measured: Sequence[MeasuredRun]
+    several: Several
 
     @property
     def pull_request(self) -> PullRequest:
@@ -106,15 +107,16 @@ def _gather(context: Context, occasion: Occasion) -> _Scene:
     trees = _Trees(head, fetch_base(context, occasion.pull_request, Policy(), head.checkout))
     seen = try_look(context, occasion.pull_request, is_final=not occasion.is_asked)
     # The look may have answered the policy and the note already.
-    policy, note = occasion.load_policy(), read_note(context, occasion.pull_request.number)
-    subject = subject_of(context, occasion.pull_request, policy, note, whole=head.checkout)
+    whole, note = occasion.load_policy(), read_note(context, occasion.pull_request.number)
+    subject = subject_of(context, occasion.pull_request, whole, note, whole=head.checkout)
     policy, note = subject.policy, subject.note
-    trees = _in_folder(context, trees, policy)
     is_fork = occasion.pull_request.is_fork(occasion.repository.full_name)
     kept = note.answers.at(head.sha)
     asked = context.lookups.allowed(policy, is_fork=is_fork)
     lookups = remembering(asked, kept, is_allowed=may_ask_llm(policy, is_fork=is_fork), is_proposing=True)
-    return _Scene(occasion, trees, seen, policy, note, lookups, measured_runs(context))
+    measured = measured_runs(context)
+    several = Several(occasion.pull_request, whole, subject.project, trees.head, trees.base, asked, measured)
+    return _Scene(occasion, _in_folder(context, trees, policy), seen, policy, note, lookups, measured, several)
 
 
 def _in_folder(context: Context, trees: _Trees, policy: Policy) -> _Trees:
@@ -150,10 +152,11 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
         _tell_spec_error(context, scene, error)
         raise
     head = compared.head
+    others = other_projects(context, scene.several)
     is_new = scene.seen.problem is None and not scene.seen.standing.comments
-    if is_new and not scene.occasion.is_asked and _is_untouched(scene, compared):
+    if is_new and not scene.occasion.is_asked and _is_untouched(scene, compared, others):
         return Outcome("ignored", "environment_untouched")
-    case, seen = _case(context, scene, compared), scene.seen
+    case, seen = replace(_case(context, scene, compared), projects=others.case), scene.seen
     if not case.is_installing:
         offered = offer_spec(context, _offering(scene, head))
         if offered.new_head is not None:
@@ -182,23 +185,11 @@ def _conclude(context: Context, scene: _Scene) -> Compared:
     return compared
 
 
-def _is_untouched(scene: _Scene, compared: Compared) -> bool:
-    """Whether this change is none of our business: nobody is told about what stays as it is."""
-    change, base = compared.change, compared.base
-    if change is None or base is None or scene.trees.base is None or scene.is_installing:
-        return False
-    if scene.trees.head.checkout.spec_text != scene.trees.base.checkout.spec_text:
-        return False
-    policy = scene.policy
-    is_said = is_worth_saying(
-        change.change, least_percent=float(policy.least_change_percent), says_parts=policy.says_environment
-    )
-    return not is_said and _price(compared.head) == _price(base)
-
-
-def _price(reading: Reading) -> Decimal | None:
-    best = reading.ladder.best
-    return best.price_usd_per_hour if best is not None else None
+def _is_untouched(scene: _Scene, compared: Compared, others: Others) -> bool:
+    """Whether this change is none of our business: nobody is told about what stays as it is, in this project and in others."""
+    trees = scene.trees
+    is_same = is_untouched(trees.head, trees.base, compared, scene.policy)
+    return is_same and not scene.is_installing and not others.are_touched
 
 
 def _case(context: Context, scene: _Scene, compared: Compared) -> ProposalCase:

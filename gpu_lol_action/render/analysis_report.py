@@ -15,6 +15,7 @@ from gpu_lol_action.render.marker import build_marker
 from gpu_lol_action.render.templating import render_comment
 from gpu_lol_action.render.views import NOTHING_LAUNCHED
 from gpu_lol_action.render.views_evidence import CodePlace
+from gpu_lol_action.render.views_projects import NO_PROJECTS, ProjectsCase
 from gpu_lol_action.render.views_proposal import ProposalCase, proposal_view
 
 
@@ -34,6 +35,7 @@ def analysis_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
     what_ifs: tuple[WhatIf, ...] = (),
     spot: Candidate | None = None,
     smoke: SmokeCost | None = None,
+    projects: ProjectsCase = NO_PROJECTS,
 ) -> ProposalCase:
     """Return what is said of a folder on disk, compared with a commit where one is given: no pull request, no links."""
     return ProposalCase(
@@ -56,6 +58,7 @@ def analysis_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
         what_ifs=what_ifs,
         spot=spot,
         smoke=smoke,
+        projects=projects,
     )
 
 

@@ -40,6 +40,7 @@ def decision_lines(case: ProposalCase, view: ProposalView, screen: Screen) -> li
     ]
     lines += wrap(_because(analysis), screen.width, "   ", "   ")
     facts = [
+        ("project", _project(view)),
         ("base", _base(view)),
         ("chosen", _chosen(analysis)),
         ("memory", _memory(analysis)),
@@ -51,6 +52,16 @@ def decision_lines(case: ProposalCase, view: ProposalView, screen: Screen) -> li
         ("confidence", _sureness(analysis)),
     ]
     return [*lines, "", *(line for label, text in facts if text for line in _fact(label, text, screen))]
+
+
+def _project(view: ProposalView) -> str:
+    """Return which project of a repository of several this is, and how another is asked about."""
+    projects = view.projects
+    if not projects.project:
+        return ""
+    count = f", of {projects.count} that the policy names" if projects.count else ""
+    another = f"; another: --project {visible(projects.another, 80)}" if projects.another else ""
+    return f"{visible(projects.project, 80)}{count}{another}"
 
 
 def _fact(label: str, text: str, screen: Screen) -> Iterator[str]:

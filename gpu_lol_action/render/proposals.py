@@ -21,6 +21,7 @@ from gpu_lol_action.render.templating import render_comment
 from gpu_lol_action.render.views import billing_view
 from gpu_lol_action.render.views_answers import message_view
 from gpu_lol_action.render.views_evidence import CodePlace
+from gpu_lol_action.render.views_projects import NO_PROJECTS, ProjectsCase
 from gpu_lol_action.render.views_proposal import NO_NOTE, ProposalCase, proposal_view
 from gpu_lol_action.render.views_superseded import superseded_view
 
@@ -55,6 +56,7 @@ def proposal_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
     what_ifs: tuple[WhatIf, ...] = (),
     spot: Candidate | None = None,
     smoke: SmokeCost | None = None,
+    projects: ProjectsCase = NO_PROJECTS,
 ) -> ProposalCase:
     """Return what the sticky proposal of a pull request is made from; ``run`` orders it among other runs' words."""
     place = CodePlace(server_url, pull_request.head_repository or repository.full_name, pull_request.head_sha)
@@ -81,6 +83,7 @@ def proposal_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
         what_ifs=what_ifs,
         spot=spot,
         smoke=smoke,
+        projects=projects,
     )
 
 

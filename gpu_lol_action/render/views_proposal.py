@@ -18,6 +18,7 @@ from gpu_lol_action.pricing.smoke_cost import SmokeCost
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.telling import is_assumption
+from gpu_lol_action.render.verdicts import verdict
 from gpu_lol_action.render.views import EMPTY, NOTHING_RUNNING, BillingView, billing_view, short_sha
 from gpu_lol_action.render.views_change import ChangeView, change_view
 from gpu_lol_action.render.views_documented import DocumentedView, documented_view, notes_beside
@@ -38,6 +39,7 @@ from gpu_lol_action.render.views_evidence import (
 from gpu_lol_action.render.views_money import month_text, spot_text
 from gpu_lol_action.render.views_need import NeedView, largest_term, need_view, price_of_all, required_text, size_text
 from gpu_lol_action.render.views_price import ValueView, source_view, value_view
+from gpu_lol_action.render.views_projects import NO_PROJECTS, ProjectsCase, ProjectsView, projects_view
 from gpu_lol_action.render.views_smoke_money import SmokeMonthView, smoke_month, smoke_text
 from gpu_lol_action.render.views_what_ifs import WhatIfsView, what_ifs_view
 
@@ -50,7 +52,7 @@ class ProposalCase:
 
     ``note`` is what people corrected; ``spec_notice`` one sentence on where the spec was put besides here. ``subject`` is the word for what was read (``PR``, ``code``); ``base_*`` is None where there is
     nothing to compare with, and ``base_problem`` says why where there should have been; ``spot`` is a machine that may be taken
-    away and costs less; ``idle`` is the last line where no machine runs.
+    away and costs less; ``idle`` is the last line where no machine runs. ``projects`` are those of a repository of several.
     """
 
     marker: Safe
@@ -76,6 +78,7 @@ class ProposalCase:
     what_ifs: tuple[WhatIf, ...] = ()
     spot: Candidate | None = None
     smoke: SmokeCost | None = None
+    projects: ProjectsCase = NO_PROJECTS
 
 
 @record(frozen=True, slots=True)
@@ -111,6 +114,7 @@ class ProposalView:
     change: ChangeView
     base_problem: str
     what_ifs: WhatIfsView
+    projects: ProjectsView
     needed: Safe
     asked: Safe
     required: Safe
@@ -185,7 +189,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
     return ProposalView(
         marker=case.marker,
         subject=case.subject,
-        verdict=_verdict(case, base, head, change),
+        verdict=verdict(case, base, head, change),
         base=base,
         head=head,
         price_difference=formats.usd_per_hour_difference(new - old),
@@ -193,6 +197,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         change=change,
         base_problem=case.base_problem,
         what_ifs=what_ifs_view(case.what_ifs, case.place, has_offer=head.has_offer),
+        projects=projects_view(case.projects),
         needed=size_text(analysis.proposed.hardware.vram_required_gb),
         asked=size_text(analysis.spec.hardware.vram_required_gb),
         required=required_text(ladder),
@@ -243,51 +248,6 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         files=formats.plural(analysis.files_read, "file"),
         billing=billing_view(case.environment, case.now) if is_running else case.idle,
     )
-
-
-def _verdict(case: ProposalCase, base: NeedView | None, head: NeedView, change: ChangeView) -> str:
-    """Return which heading fits: what would be paid for decides, and the base is what it is held against."""
-    if head.is_cpu_only:
-        return "cpu_only_now" if base is not None and not base.is_cpu_only else "cpu_only"
-    if not head.has_offer:
-        return "no_fit"
-    asked = case.analysis.spec.hardware.vram_required_gb
-    needed = case.analysis.proposed.hardware.vram_required_gb
-    # A language model's claim is no reason to doubt the repository's own file.
-    is_doubtful = case.analysis.is_from_file and case.analysis.override is None
-    if is_doubtful and asked is not None and needed is not None and asked < needed:
-        return "file_asks_too_little"
-    if base is None:
-        return _verdict_alone(case)
-    dearer = price_of_all(case.ladder, case.analysis) - price_of_all(case.base_ladder, case.base_analysis)
-    return _verdict_against(base, dearer, change)
-
-
-def _verdict_alone(case: ProposalCase) -> str:
-    """Return how sure a first proposal may sound: computed or told, taken from documentation, or a guess."""
-    analysis = case.analysis
-    is_told = analysis.is_from_file or analysis.override is not None
-    if analysis.breakdown is not None or (is_told and analysis.spec.hardware.vram_required_gb is not None):
-        return "first"
-    return "documented" if documented_view(analysis, case.place) is not None else "unrecognized"
-
-
-def _verdict_against(base: NeedView, price_difference: Decimal, change: ChangeView) -> str:
-    if base.is_cpu_only:
-        return "gpu_now"
-    if not base.has_offer:
-        return "fits_now"
-    if price_difference:
-        return "dearer" if price_difference > 0 else "cheaper"
-    if change.first_memory:
-        return "same_machine"
-    if change.runs:
-        first = change.runs[0]
-        if first.kind == "changed":
-            return "other_more" if first.is_more else "other_less"
-        if first.kind == "new":
-            return "other_new"
-    return "environment" if change.environment else "same"
 
 
 def _override(analysis: Analysis) -> OverrideView | None:

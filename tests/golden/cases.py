@@ -59,12 +59,13 @@ from gpu_lol_action.pricing.budget import Spending
 from gpu_lol_action.pricing.smoke_cost import SmokeCost, read_schedule
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.comments import ReplyTo
+from gpu_lol_action.render.views_projects import ProjectsCase
 from gpu_lol_action.render.views_proposal import ProposalCase
 from gpu_lol_action.render.views_sealed import Sealed
 from gpu_lol_action.render.views_smoke import SmokeCase
 from gpu_lol_action.render.views_smoke_issue import SmokeIssueCase
 from gpu_lol_action.render.views_snapshot import SnapshotCase
-from tests.golden import change_cases
+from tests.golden import change_cases, project_cases
 from tests.golden.awaiting_case import awaiting_text
 from tests.golden.budget_case import budget_text
 from tests.golden.change_cases import change_of
@@ -732,6 +733,11 @@ def _snapshot(
     return comments.snapshot(SnapshotCase(record, taken, text, has_file, notice, NOW, REPLY))
 
 
+def _projects(text: str = "") -> ProjectsCase:
+    none = replace(analysis(), spec=replace(analysis().spec, meta=Meta(workload_type=WorkloadType.CPU_ONLY)))
+    return project_cases.projects((analysis(1024), SMALL_LADDER), (analysis(), LADDER), (none, LADDER), text)
+
+
 _SAME: dict[str, object] = {"base_analysis": analysis(), "base_ladder": LADDER}
 _CHANGES: Mapping[str, Callable[[], str]] = {
     "proposal_what_ifs": lambda: _proposal(
@@ -747,6 +753,8 @@ _CHANGES: Mapping[str, Callable[[], str]] = {
         analysis=_BY_HAND, base_analysis=analysis(1024), change=change_cases.by_hand()
     ),
     "proposal_no_comparison": lambda: _proposal(**_NO_BASE, base_problem="`.gpu-lol.yaml` of the base is invalid."),
+    "proposal_projects": lambda: _proposal(projects=_projects()),
+    "proposal_projects_hostile": lambda: _proposal(projects=_projects(HOSTILE)),
     "proposal_change_hostile": lambda: _proposal(
         change=replace(
             change_cases.other_runs(candidate(A40), candidate(A100), HOSTILE),

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
 from gpu_lol_action.domain.confirmation import WrittenComment
 from gpu_lol_action.domain.environment import EnvironmentRecord, Requester, State
 from gpu_lol_action.domain.ledger import Entry
+from gpu_lol_action.domain.lookup import Question, Unanswered
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote, UnreadableNote, note_from_json, note_to_json
 from gpu_lol_action.domain.request import CommentCreated
 from gpu_lol_action.errors import Door
+from gpu_lol_action.handlers.askable import Lookups
+from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from gpu_lol_action.handlers.propose_sticky import PROPOSAL_PREFIX
 from gpu_lol_action.router import Run, Step, route
 from tests.support.machine import GoodMachine
@@ -39,6 +44,18 @@ def bench(bench: Bench) -> Bench:
     bench.forge.changed = {f"{LLM}/train.py"}
     bench.context = replace(bench.context, surfaces=Shown().surfaces())
     return bench
+
+
+@dataclass
+class Listener:
+    """A language model that never has an answer."""
+
+    heard: list[Question] = field(default_factory=list)
+    name: str = "listener"
+
+    def ask(self, question: Question) -> Unanswered:
+        self.heard.append(question)
+        return Unanswered("it only listens")
 
 
 def say(bench: Bench, body: str, policy: Policy = POLICY, author: str = "ada", number: int = 5) -> Run:
@@ -147,6 +164,102 @@ def test_a_confirmed_machine_is_of_the_project_that_was_asked_for(bench: Bench) 
     assert list(records(bench)) == [VISION]
     say(bench, "/gpu-lol down", policy, number=7)
     assert code(say(bench, line, policy, author="grace", number=8)) == "confirmation_outdated"
+
+
+# --- what a pull request changes in several ------------------------------------------------------------------
+TRAIN = "import torch\nfrom transformers import AutoModelForCausalLM\nmodel = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-%s').cuda()\nmodel.generate(x)\n"
+
+
+def trees(bench: Bench, tmp_path: Path, sizes: Mapping[str, tuple[str | None, str]]) -> Policy:
+    """Fill base and head with projects of these models, those of which the head is another are changed; return the policy that names them."""
+    base = tmp_path / "base"
+    bench.forge.trees[bench.forge.pull.base_sha] = base
+    for root, side in ((base, 0), (bench.forge.folder, 1)):
+        for folder, models in sizes.items():
+            (root / folder).mkdir(parents=True, exist_ok=True)
+            (root / folder / ".gpu-lol.yaml").unlink(missing_ok=True)
+            if (model := models[side]) is not None:
+                (root / folder / "train.py").write_text(TRAIN % model)
+    bench.forge.changed = {f"{folder}/train.py" for folder, models in sizes.items() if models[0] != models[1]}
+    return Policy(project_folders=tuple(sizes))
+
+
+def sticky(bench: Bench, policy: Policy, *, is_asked: bool = False) -> str:
+    occasion = Occasion(bench.forge.repo, bench.forge.pull, lambda: policy, is_asked)
+    handle_propose(bench.context, occasion)
+    return next((text for text in bench.texts if text.startswith(PROPOSAL_PREFIX)), "")
+
+
+def rows(text: str) -> list[str]:
+    """Return the lines of the table of other projects."""
+    _, found, rest = text.partition("**Other projects that this PR changes**")
+    lines = rest.strip().split("\n\n")[0].splitlines()
+    return lines[2:] if found else []
+
+
+def test_a_proposal_tells_what_the_other_projects_need_that_change(bench: Bench, tmp_path: Path) -> None:
+    sizes = {
+        "a": ("0.5B", "1.5B"), "b": ("7B", "32B"), "c": ("7B", "7B"), "d": (None, "7B"), "e": ("32B", "0.5B"),
+    }  # fmt: skip
+    text = sticky(bench, trees(bench, tmp_path, sizes))
+    assert "Project `a`, of 5 that the policy names · another: `/gpu-lol set project=b`" in text
+    told = rows(text)
+    assert [row.split(" | ")[0] for row in told] == ["| `b`", "| `d`", "| `e`"]
+    assert "**1 × A100-80GB, $1.39/h** (+$" in told[0]
+    assert told[1].startswith("| `d` | new | 1 × ")
+    assert told[2].count("/h (") == 1
+    assert "**" not in told[2]
+    assert "`/gpu-lol up --project b`" in text
+
+
+def test_news_of_another_project_is_news_though_the_first_stays_as_it_is(bench: Bench, tmp_path: Path) -> None:
+    policy = trees(bench, tmp_path, {"a": ("7B", "7B"), "b": ("7B", "7B")})
+    bench.forge.changed = {"a/train.py", "b/train.py"}
+    assert sticky(bench, policy) == ""
+    (bench.forge.folder / "b" / "train.py").write_text(TRAIN % "32B")
+    assert rows(sticky(bench, policy))[0].startswith("| `b` | 1 × ")
+
+
+def test_four_others_are_looked_into_and_the_rest_is_named(bench: Bench, tmp_path: Path) -> None:
+    text = sticky(bench, trees(bench, tmp_path, dict.fromkeys("abcdefgh", ("0.5B", "7B"))))
+    assert [row.split(" | ")[0] for row in rows(text)] == ["| `b`", "| `c`", "| `d`", "| `e`"]
+    assert "changed too, but not looked into: `f`, `g`, `h`" in text
+
+
+def test_another_projects_invalid_file_is_told_in_its_row(bench: Bench, tmp_path: Path) -> None:
+    policy = trees(bench, tmp_path, {"a": ("0.5B", "7B"), "b": ("0.5B", "7B")})
+    (bench.forge.folder / "b" / ".gpu-lol.yaml").write_text("hardwear: {}\n")
+    assert rows(sticky(bench, policy)) == ["| `b` | – | b/.gpu-lol.yaml, line 1: there is no key `hardwear`. |"]
+
+
+def test_a_project_built_on_what_changes_is_an_other_one_too(bench: Bench, tmp_path: Path) -> None:
+    policy = trees(bench, tmp_path, {"a": ("0.5B", "7B"), "b": ("0.5B", "0.5B"), "c": ("0.5B", "0.5B")})
+    for root in (tmp_path / "base", bench.forge.folder):
+        for path, text in {
+            "core/pyproject.toml": '[project]\nname = "core"\n',
+            "core/core/__init__.py": "",
+            "core/core/net.py": "X = 1\n",
+            "b/train.py": "from core import net\n" + TRAIN % "0.5B",
+        }.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+    bench.forge.changed |= {"core/core/net.py"}
+    assert [row.split(" | ")[0] for row in rows(sticky(bench, policy))] == ["| `b`"]
+
+
+def test_one_project_alone_has_no_others(bench: Bench, tmp_path: Path) -> None:
+    text = sticky(bench, trees(bench, tmp_path, {"a": ("0.5B", "7B")}))
+    assert "Project `a`" not in text
+    assert rows(text) == []
+
+
+def test_a_language_model_is_asked_about_the_proposals_own_project_alone(bench: Bench, tmp_path: Path) -> None:
+    policy = trees(bench, tmp_path, {"a": ("0.5B", "7B"), "b": ("0.5B", "32B")})
+    model = Listener()
+    bench.context = replace(bench.context, lookups=Lookups(llm=model))
+    sticky(bench, policy)
+    assert model.heard
+    assert not any("b/train.py" in question.data for question in model.heard)
 
 
 def test_a_note_with_a_folder_that_leads_out_is_none() -> None:

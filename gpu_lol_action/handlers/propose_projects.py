@@ -1,0 +1,90 @@
+"""The other projects that a pull request changes: what each needs before and after, beside the one that its proposal is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gpu_lol_action.analysis.files.surroundings import is_built_on
+from gpu_lol_action.domain.measured import MeasuredRun
+from gpu_lol_action.domain.policy import Policy
+from gpu_lol_action.domain.request import PullRequest
+from gpu_lol_action.errors import GpuLolError
+from gpu_lol_action.handlers.askable import Lookups
+from gpu_lol_action.handlers.chosen_project import changed_by, fetched_in_folder
+from gpu_lol_action.handlers.concluding import Compared, Fetched, conclude_change
+from gpu_lol_action.handlers.context import Context
+from gpu_lol_action.handlers.untouched import is_untouched
+from gpu_lol_action.render.views_projects import OtherProject, ProjectsCase
+
+MAX_READ = 4
+"""Each takes about as long as a proposal of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """A repository of several projects: the whole trees of ``head`` and ``base``, and ``project``, which the proposal is about.
+
+    ``policy`` names them all; ``lookups`` are what may be asked about them.
+    """
+
+    pull_request: PullRequest
+    policy: Policy
+    project: str
+    head: Fetched
+    base: Fetched | None
+    lookups: Lookups
+    measured: Sequence[MeasuredRun]
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What is said of them, and whether anything of it is news."""
+
+    case: ProjectsCase
+    are_touched: bool = False
+
+
+def other_projects(context: Context, several: Several) -> Others:
+    """Return the other named projects that the pull request changes, or that are built on what it changes; four are looked into."""
+    named = several.policy.project_folders
+    changed = changed_by(context, several.pull_request) if len(named) > 1 else ()
+    folders = [each for each in named if each != several.project and _is_meant(several.head, each, changed)]
+    found = [_read(context, several, folder) for folder in folders[:MAX_READ]]
+    case = ProjectsCase(several.project, named, tuple(other for other, _ in found), tuple(folders[MAX_READ:]))
+    return Others(case, any(is_touched for _, is_touched in found))
+
+
+def _is_meant(head: Fetched, folder: str, changed: Sequence[str]) -> bool:
+    is_changed = any(path.startswith(f"{folder}/") for path in changed)
+    return _has(head, folder) and (is_changed or (bool(changed) and is_built_on(head.checkout, folder, changed)))
+
+
+def _has(tree: Fetched, folder: str) -> bool:
+    return any(path.startswith(f"{folder}/") for path in tree.checkout.by_path)
+
+
+def _read(context: Context, several: Several, folder: str) -> tuple[OtherProject, bool]:
+    policy = several.policy.about(folder)
+    # A language model is asked about what a proposal is about, and about nothing else.
+    lookups = replace(several.lookups, llm=None)
+    try:
+        head = fetched_in_folder(context, several.head, policy)
+        base = fetched_in_folder(context, several.base, policy, head.checkout) if several.base is not None else None
+        compared = conclude_change(head, base, policy, lookups, measured=several.measured)
+    except GpuLolError as error:
+        return OtherProject(folder, problem=error.explanation.what), True
+    is_new = base is not None and not _has(base, folder)
+    return _told(folder, compared, is_new=is_new), not is_untouched(head, base, compared, policy)
+
+
+def _told(folder: str, compared: Compared, *, is_new: bool) -> OtherProject:
+    head, base = compared.head, None if is_new else compared.base
+    return OtherProject(
+        folder,
+        head.analysis,
+        head.ladder,
+        base.analysis if base is not None else None,
+        base.ladder if base is not None else None,
+        is_new=is_new,
+    )

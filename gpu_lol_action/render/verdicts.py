@@ -1,0 +1,58 @@
+"""Which heading a proposal has: what would be paid for decides, and the base is what it is held against."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from gpu_lol_action.render.views_change import ChangeView
+from gpu_lol_action.render.views_documented import documented_view
+from gpu_lol_action.render.views_need import NeedView, price_of_all
+
+if TYPE_CHECKING:
+    from gpu_lol_action.render.views_proposal import ProposalCase
+
+
+def verdict(case: ProposalCase, base: NeedView | None, head: NeedView, change: ChangeView) -> str:
+    """Return which heading fits: what would be paid for decides, and the base is what it is held against."""
+    if head.is_cpu_only:
+        return "cpu_only_now" if base is not None and not base.is_cpu_only else "cpu_only"
+    if not head.has_offer:
+        return "no_fit"
+    asked = case.analysis.spec.hardware.vram_required_gb
+    needed = case.analysis.proposed.hardware.vram_required_gb
+    # A language model's claim is no reason to doubt the repository's own file.
+    is_doubtful = case.analysis.is_from_file and case.analysis.override is None
+    if is_doubtful and asked is not None and needed is not None and asked < needed:
+        return "file_asks_too_little"
+    if base is None:
+        return _verdict_alone(case)
+    dearer = price_of_all(case.ladder, case.analysis) - price_of_all(case.base_ladder, case.base_analysis)
+    return _verdict_against(base, dearer, change)
+
+
+def _verdict_alone(case: ProposalCase) -> str:
+    """Return how sure a first proposal may sound: computed or told, taken from documentation, or a guess."""
+    analysis = case.analysis
+    is_told = analysis.is_from_file or analysis.override is not None
+    if analysis.breakdown is not None or (is_told and analysis.spec.hardware.vram_required_gb is not None):
+        return "first"
+    return "documented" if documented_view(analysis, case.place) is not None else "unrecognized"
+
+
+def _verdict_against(base: NeedView, price_difference: Decimal, change: ChangeView) -> str:
+    if base.is_cpu_only:
+        return "gpu_now"
+    if not base.has_offer:
+        return "fits_now"
+    if price_difference:
+        return "dearer" if price_difference > 0 else "cheaper"
+    if change.first_memory:
+        return "same_machine"
+    if change.runs:
+        first = change.runs[0]
+        if first.kind == "changed":
+            return "other_more" if first.is_more else "other_less"
+        if first.kind == "new":
+            return "other_new"
+    return "environment" if change.environment else "same"

@@ -1,0 +1,113 @@
+"""The projects of a repository that has several: which one a proposal is about, and what the others need that change with it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.offer import Ladder
+from gpu_lol_action.domain.records import record
+from gpu_lol_action.render import formats
+from gpu_lol_action.render.markdown import Safe
+from gpu_lol_action.render.views import EMPTY
+from gpu_lol_action.render.views_need import need_view, price_of_all
+
+_NONE = Safe("–")
+
+
+@record(frozen=True, slots=True)
+class OtherProject:
+    """Another project that a pull request changes, and what it needs before and after; None where that cannot be told.
+
+    ``problem`` says why its head could not be told; ``is_new``: the base does not have it.
+    """
+
+    folder: str
+    analysis: Analysis | None = None
+    ladder: Ladder | None = None
+    base_analysis: Analysis | None = None
+    base_ladder: Ladder | None = None
+    is_new: bool = False
+    problem: str = ""
+
+
+@record(frozen=True, slots=True)
+class ProjectsCase:
+    """``project`` is the folder that a proposal is about, empty where the repository leaves no choice.
+
+    ``named`` are the projects that the policy names, ``others`` those of them that change too, and ``unread`` those that change
+    and were not looked into.
+    """
+
+    project: str = ""
+    named: tuple[str, ...] = ()
+    others: tuple[OtherProject, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+NO_PROJECTS = ProjectsCase()
+
+
+@record(frozen=True, slots=True)
+class ProjectRow:
+    """One other project: what it needs on both sides."""
+
+    folder: str
+    before: Safe
+    after: Safe
+    is_dearer: bool
+    difference: Safe
+    problem: str
+
+
+@record(frozen=True, slots=True)
+class ProjectsView:
+    """What ``_projects.md.j2`` shows. ``another`` is a project that could be asked about instead."""
+
+    project: str
+    count: Safe
+    another: str
+    rows: tuple[ProjectRow, ...]
+    unread: tuple[str, ...]
+
+
+def projects_view(case: ProjectsCase) -> ProjectsView:
+    """Return what is said of a repository's projects."""
+    named = len(case.named)
+    return ProjectsView(
+        project=case.project,
+        count=Safe(str(named)) if case.project in case.named and named > 1 else EMPTY,
+        another=next((folder for folder in case.named if folder != case.project), ""),
+        rows=tuple(_row(each) for each in case.others),
+        unread=case.unread,
+    )
+
+
+def _row(other: OtherProject) -> ProjectRow:
+    old, new = _cost(other.base_analysis, other.base_ladder), _cost(other.analysis, other.ladder)
+    difference = new - old if old is not None and new is not None else Decimal(0)
+    return ProjectRow(
+        folder=other.folder,
+        before=Safe("new") if other.is_new else _need(other.base_analysis, other.base_ladder),
+        after=_need(other.analysis, other.ladder),
+        is_dearer=difference > 0,
+        difference=formats.usd_per_hour_difference(difference) if difference else EMPTY,
+        problem=other.problem,
+    )
+
+
+def _cost(analysis: Analysis | None, ladder: Ladder | None) -> Decimal | None:
+    """Return dollars an hour, 0 where no card is needed; None where it cannot be told, or nothing fits."""
+    if analysis is None or ladder is None or (analysis.spec.needs_gpu and ladder.best is None):
+        return None
+    return price_of_all(ladder, analysis) if analysis.spec.needs_gpu else Decimal(0)
+
+
+def _need(analysis: Analysis | None, ladder: Ladder | None) -> Safe:
+    """Return machine and price in one cell."""
+    if analysis is None or ladder is None:
+        return _NONE
+    need = need_view("", analysis, ladder)
+    if need.is_cpu_only:
+        return Safe("no GPU")
+    return Safe(f"{need.machine}, {need.price}") if need.has_offer else Safe("no offer fits")
