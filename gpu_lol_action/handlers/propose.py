@@ -152,7 +152,7 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
         _tell_spec_error(context, scene, error)
         raise
     head = compared.head
-    others = other_projects(context, scene.several)
+    others = other_projects(context, scene.several, head.analysis)
     is_new = scene.seen.problem is None and not scene.seen.standing.comments
     if is_new and not scene.occasion.is_asked and _is_untouched(scene, compared, others):
         return Outcome("ignored", "environment_untouched")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from gpu_lol_action.analysis.files.changed_folders import changed_projects
+from gpu_lol_action.analysis.files.project_folder import project_folder
 from gpu_lol_action.analysis.files.surroundings import is_built_on
+from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import PullRequest
@@ -45,14 +48,27 @@ class Others:
     are_touched: bool = False
 
 
-def other_projects(context: Context, several: Several) -> Others:
-    """Return the other named projects that the pull request changes, or that are built on what it changes; four are looked into."""
+def other_projects(context: Context, several: Several, analysis: Analysis) -> Others:
+    """Return the other named projects that the pull request changes, or that are built on what it changes; four are looked into.
+
+    Where none is named, folders with packages of their own in which it changes something are told by their names, but not the one
+    in which what ``analysis`` is about lies.
+    """
     named = several.policy.project_folders
+    if not named and not several.project:
+        return Others(ProjectsCase(apart=_apart(context, several, analysis)))
     changed = changed_by(context, several.pull_request) if len(named) > 1 else ()
     folders = [each for each in named if each != several.project and _is_meant(several.head, each, changed)]
     found = [_read(context, several, folder) for folder in folders[:MAX_READ]]
     case = ProjectsCase(several.project, named, tuple(other for other, _ in found), tuple(folders[MAX_READ:]))
     return Others(case, any(is_touched for _, is_touched in found))
+
+
+def _apart(context: Context, several: Several, analysis: Analysis) -> tuple[str, ...]:
+    checkout, run = several.head.checkout, analysis.first
+    folders = changed_projects(checkout, changed_by(context, several.pull_request)) if several.base is not None else ()
+    about, program = project_folder(checkout), run.program if run is not None else ""
+    return tuple(each for each in folders if each != about and not program.startswith(f"{each}/"))
 
 
 def _is_meant(head: Fetched, folder: str, changed: Sequence[str]) -> bool:

@@ -19,7 +19,7 @@ from gpu_lol_action.render.views_smoke import SmokeCase
 
 # What a maintainer need not look at; what somebody has to mend; all else is worth a look and blocks nothing.
 _FINE = frozenset({"same", "cheaper", "cpu_only", "cpu_only_now", "first", "fits_now", "same_machine", "other_less", "other_new",
-                   "environment"})  # fmt: skip
+                   "environment", "project_cheaper", "project_new"})  # fmt: skip
 _WRONG = frozenset({"file_asks_too_little", "no_fit"})
 MOST_ANNOTATIONS = 4
 SMOKE_CHECK = "gpu-lol smoke"

@@ -8,13 +8,31 @@ from typing import TYPE_CHECKING
 from gpu_lol_action.render.views_change import ChangeView
 from gpu_lol_action.render.views_documented import documented_view
 from gpu_lol_action.render.views_need import NeedView, price_of_all
+from gpu_lol_action.render.views_projects import projects_view
 
 if TYPE_CHECKING:
     from gpu_lol_action.render.views_proposal import ProposalCase
 
+_UNCHANGED = frozenset({"cpu_only", "same", "environment"})
+
 
 def verdict(case: ProposalCase, base: NeedView | None, head: NeedView, change: ChangeView) -> str:
     """Return which heading fits: what would be paid for decides, and the base is what it is held against."""
+    told = _verdict_of_project(case, base, head, change)
+    return _verdict_of_others(case) or told if base is not None and told in _UNCHANGED else told
+
+
+def _verdict_of_others(case: ProposalCase) -> str:
+    """Return the news of another project, where what the proposal is about stays as it is; empty where there is none."""
+    news = projects_view(case.projects).news
+    if news is None:
+        return ""
+    if news.is_dearer:
+        return "project_dearer"
+    return "project_cheaper" if news.difference else "project_new"
+
+
+def _verdict_of_project(case: ProposalCase, base: NeedView | None, head: NeedView, change: ChangeView) -> str:
     if head.is_cpu_only:
         return "cpu_only_now" if base is not None and not base.is_cpu_only else "cpu_only"
     if not head.has_offer:

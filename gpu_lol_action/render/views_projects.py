@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from gpu_lol_action.domain.analysis import Analysis
@@ -12,6 +13,7 @@ from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.views import EMPTY
 from gpu_lol_action.render.views_need import need_view, price_of_all
 
+MOST_APART = 3
 _NONE = Safe("–")
 
 
@@ -36,13 +38,14 @@ class ProjectsCase:
     """``project`` is the folder that a proposal is about, empty where the repository leaves no choice.
 
     ``named`` are the projects that the policy names, ``others`` those of them that change too, and ``unread`` those that change
-    and were not looked into.
+    and were not looked into. ``apart`` are folders with packages of their own in which something changes, where the policy names none.
     """
 
     project: str = ""
     named: tuple[str, ...] = ()
     others: tuple[OtherProject, ...] = ()
     unread: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
 
 
 NO_PROJECTS = ProjectsCase()
@@ -55,6 +58,8 @@ class ProjectRow:
     folder: str
     before: Safe
     after: Safe
+    is_new: bool
+    needs_gpu: bool
     is_dearer: bool
     difference: Safe
     problem: str
@@ -62,25 +67,36 @@ class ProjectRow:
 
 @record(frozen=True, slots=True)
 class ProjectsView:
-    """What ``_projects.md.j2`` shows. ``another`` is a project that could be asked about instead."""
+    """What ``_projects.md.j2`` shows. ``another`` is a project that could be asked about instead; ``news`` the row that a heading tells."""
 
     project: str
     count: Safe
     another: str
     rows: tuple[ProjectRow, ...]
+    news: ProjectRow | None
     unread: tuple[str, ...]
+    apart: tuple[str, ...]
 
 
 def projects_view(case: ProjectsCase) -> ProjectsView:
     """Return what is said of a repository's projects."""
-    named = len(case.named)
+    named, rows = len(case.named), tuple(_row(each) for each in case.others)
     return ProjectsView(
         project=case.project,
         count=Safe(str(named)) if case.project in case.named and named > 1 else EMPTY,
         another=next((folder for folder in case.named if folder != case.project), ""),
-        rows=tuple(_row(each) for each in case.others),
+        rows=rows,
+        news=_news(rows),
         unread=case.unread,
+        apart=case.apart[:MOST_APART],
     )
+
+
+def _news(rows: Sequence[ProjectRow]) -> ProjectRow | None:
+    """Return the project that costs more now, else one that is new and needs a card, else one that costs less."""
+    dearer = [row for row in rows if row.is_dearer]
+    new = [row for row in rows if row.is_new and row.needs_gpu]
+    return next(iter([*dearer, *new, *(row for row in rows if row.difference)]), None)
 
 
 def _row(other: OtherProject) -> ProjectRow:
@@ -90,6 +106,8 @@ def _row(other: OtherProject) -> ProjectRow:
         folder=other.folder,
         before=Safe("new") if other.is_new else _need(other.base_analysis, other.base_ladder),
         after=_need(other.analysis, other.ladder),
+        is_new=other.is_new,
+        needs_gpu=other.analysis is not None and other.analysis.spec.needs_gpu,
         is_dearer=difference > 0,
         difference=formats.usd_per_hour_difference(difference) if difference else EMPTY,
         problem=other.problem,

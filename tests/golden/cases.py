@@ -734,11 +734,17 @@ def _snapshot(
 
 
 def _projects(text: str = "") -> ProjectsCase:
-    none = replace(analysis(), spec=replace(analysis().spec, meta=Meta(workload_type=WorkloadType.CPU_ONLY)))
-    return project_cases.projects((analysis(1024), SMALL_LADDER), (analysis(), LADDER), (none, LADDER), text)
+    none = CPU, NO_NEED
+    return project_cases.projects((analysis(1024), SMALL_LADDER), (analysis(), LADDER), none, text)
+
+
+def _one_project(place: int) -> ProjectsCase:
+    """Only one of the others, of a repository whose policy names none."""
+    return ProjectsCase(others=(_projects().others[place],))
 
 
 _SAME: dict[str, object] = {"base_analysis": analysis(), "base_ladder": LADDER}
+_CPU: dict[str, object] = {"analysis": CPU, "base_analysis": CPU, "ladder": NO_NEED, "base_ladder": NO_NEED}
 _CHANGES: Mapping[str, Callable[[], str]] = {
     "proposal_what_ifs": lambda: _proposal(
         change=change_cases.two_causes(analysis(1024), analysis()),
@@ -754,6 +760,10 @@ _CHANGES: Mapping[str, Callable[[], str]] = {
     ),
     "proposal_no_comparison": lambda: _proposal(**_NO_BASE, base_problem="`.gpu-lol.yaml` of the base is invalid."),
     "proposal_projects": lambda: _proposal(projects=_projects()),
+    "proposal_project_dearer": lambda: _proposal(**_SAME, projects=_projects()),
+    "proposal_project_cheaper": lambda: _proposal(**_SAME, projects=_one_project(1)),
+    "proposal_project_new": lambda: _proposal(**_CPU, projects=_one_project(2)),
+    "proposal_projects_apart": lambda: _proposal(projects=ProjectsCase(apart=tuple("abcd"))),
     "proposal_projects_hostile": lambda: _proposal(projects=_projects(HOSTILE)),
     "proposal_change_hostile": lambda: _proposal(
         change=replace(

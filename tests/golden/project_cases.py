@@ -24,4 +24,5 @@ def projects(small: Side, large: Side, none: Side, text: str = "") -> ProjectsCa
             ),
         ),
         (text or "research/more", "research/most"),
+        (text,) if text else (),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -260,6 +261,53 @@ def test_a_language_model_is_asked_about_the_proposals_own_project_alone(bench: 
     sticky(bench, policy)
     assert model.heard
     assert not any("b/train.py" in question.data for question in model.heard)
+
+
+# --- a repository whose policy names none --------------------------------------------------------------------
+LIBRARY = {"README.md": "# Acme\n\n`pip install acme`\n", "setup.py": "from setuptools import setup\nsetup(name='acme')\n", "acme/core.py": "import re\n"}  # fmt: skip
+EXAMPLES = ("audio", "dreambooth", "inpainting", "quantized", "text", "upscaling")
+
+
+def library(bench: Bench, tmp_path: Path, sizes: tuple[str | None, str | None], changed: set[str], **more: str) -> None:
+    """Fill base and head with a library that has examples with packages of their own, one of which has these models."""
+    base = tmp_path / "base"
+    bench.forge.trees[bench.forge.pull.base_sha] = base
+    shutil.rmtree(bench.forge.folder)
+    for root, size in ((base, sizes[0]), (bench.forge.folder, sizes[1])):
+        for path, text in {
+            **LIBRARY,
+            **({} if size is None else {"examples/dreambooth/train.py": TRAIN % size}),
+            **{f"examples/{name}/train.py": TRAIN % "0.5B" for name in EXAMPLES if name != "dreambooth"},
+            **(
+                {}
+                if size is None
+                else {f"examples/{name}/requirements.txt": "torch\ntransformers\n" for name in EXAMPLES}
+            ),
+            **more,
+        }.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text(text)
+    bench.forge.changed = changed
+
+
+def test_an_example_with_packages_of_its_own_is_told_as_something_to_ask_for(bench: Bench, tmp_path: Path) -> None:
+    train = "examples/dreambooth/train.py"
+    library(bench, tmp_path, ("0.5B", "32B"), {train, "docs/x.md", "main.py"}, **{"main.py": TRAIN % "0.5B"})
+    text = sticky(bench, Policy())
+    assert "Changed, with packages of its own: `examples/dreambooth` · a machine for it: `/gpu-lol up --pro" in text
+    assert "this PR about it: `/gpu-lol set project=examples/dreambooth`" in text
+
+    assert rows(text) == []
+    bench.forge.changed |= {"examples/audio/train.py"}
+    assert "its own: `examples/audio`, `examples/dreambooth` · " in sticky(bench, Policy())
+
+
+def test_nothing_is_told_of_the_folder_that_a_proposal_is_about(bench: Bench, tmp_path: Path) -> None:
+    train = "examples/dreambooth/train.py"
+    library(bench, tmp_path, ("0.5B", "32B"), {train}, **{"README.md": f"# Acme\n\n```\npython {train}\n```\n"})
+    text = sticky(bench, Policy())
+    assert train in text
+    assert "packages of its own" not in text
 
 
 def test_a_note_with_a_folder_that_leads_out_is_none() -> None:
