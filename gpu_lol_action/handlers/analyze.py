@@ -6,10 +6,12 @@ import json
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpu_lol_action.analysis.answer.as_json import analysis_json
 from gpu_lol_action.analysis.answer.priced_json import Against, Priced
-from gpu_lol_action.analysis.files.located import named_folders, read_in_folder
+from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.files.located import built_above, named_folders, read_in_folder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec_text import write_spec
@@ -17,6 +19,9 @@ from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups
 from gpu_lol_action.handlers.concluding import Compared, Fetched, conclude_change
 from gpu_lol_action.render.screen import PLAIN, Screen
+
+if TYPE_CHECKING:
+    from gpu_lol_action.render.views_projects import ProjectsCase
 
 
 @record(frozen=True, slots=True)
@@ -68,7 +73,6 @@ def describe_folder(
     from gpu_lol_action.handlers.propose_smoke import smoke_cost
     from gpu_lol_action.render.analysis_report import analysis_case, analysis_report
     from gpu_lol_action.render.analysis_text import render_analysis
-    from gpu_lol_action.render.views_projects import ProjectsCase
 
     case = analysis_case(
         analysis=head.analysis,
@@ -85,13 +89,20 @@ def describe_folder(
         what_ifs=head.what_ifs,
         spot=head.spot,
         smoke=smoke_cost(compared, policy, lookups, now),
-        projects=ProjectsCase(
-            policy.project_folder if checkout.project and len({*folders, policy.project_folder}) > 1 else "", folders
-        ),
+        projects=_projects(folder, checkout, folders),
     )
     if printing.form == "markdown":
         return analysis_report(case)
     return render_analysis(case, printing.screen, is_verbose=printing.is_verbose)
+
+
+def _projects(folder: Path, checkout: Checkout, named: tuple[str, ...]) -> ProjectsCase:
+    """Return what is said of projects; of a folder that was looked at without what it imports of its repository, where it lies there."""
+    from gpu_lol_action.render.views_projects import ProjectsCase
+
+    if checkout.project or named:
+        return ProjectsCase(checkout.project if named != (checkout.project,) else "", named)
+    return ProjectsCase(alone=built_above(folder, checkout))
 
 
 def _priced(compared: Compared, before: Fetched | None) -> Priced:

@@ -57,6 +57,8 @@ def decision_lines(case: ProposalCase, view: ProposalView, screen: Screen) -> li
 def _project(view: ProposalView) -> str:
     """Return which project of a repository of several this is, and how another is asked about."""
     projects = view.projects
+    if projects.alone:
+        return f"this folder alone; what it is built on around it counts with --project {visible(projects.alone, 80)}"
     if not projects.project:
         return ""
     count = f", of {projects.count} that the policy names" if projects.count else ""

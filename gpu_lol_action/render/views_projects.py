@@ -39,6 +39,7 @@ class ProjectsCase:
 
     ``named`` are the projects that the policy names, ``others`` those of them that change too, and ``unread`` those that change
     and were not looked into. ``apart`` are folders with packages of their own in which something changes, where the policy names none.
+    ``alone`` is the path of a folder in its repository, of which nothing around it was read.
     """
 
     project: str = ""
@@ -46,6 +47,7 @@ class ProjectsCase:
     others: tuple[OtherProject, ...] = ()
     unread: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
+    alone: str = ""
 
 
 NO_PROJECTS = ProjectsCase()
@@ -76,6 +78,7 @@ class ProjectsView:
     news: ProjectRow | None
     unread: tuple[str, ...]
     apart: tuple[str, ...]
+    alone: str
 
 
 def projects_view(case: ProjectsCase) -> ProjectsView:
@@ -89,6 +92,7 @@ def projects_view(case: ProjectsCase) -> ProjectsView:
         news=_news(rows),
         unread=case.unread,
         apart=case.apart[:MOST_APART],
+        alone=case.alone,
     )
 
 

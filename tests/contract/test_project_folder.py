@@ -185,6 +185,24 @@ def test_a_terminal_takes_the_project_that_is_named(tmp_path: Path) -> None:
     assert json.loads(from_elsewhere) == standing
 
 
+def test_a_folder_that_is_looked_at_alone_says_how_it_is_looked_at_in_its_repository(tmp_path: Path) -> None:
+    library = {"src/acme/__init__.py": "", "common.py": "", "turtle/__init__.py": "", "nets/__init__.py": ""}
+    person = Person(tmp_path).holding({**files(20, "research/nets"), **library})
+
+    def project_of(*words: str) -> str:
+        told = " ".join(person.hears("analyze", *words)[0].split())
+        return told.partition(" project ")[2].partition(" memory ")[0]
+
+    hint = "this folder alone; what it is built on around it counts with --project research/nets"
+    program = tmp_path / "research" / "nets" / "train.py"
+    (tmp_path / "research" / "nets" / "nets.py").write_text("")
+    for line, told in (("import turtle, nets", ""), ("from acme import core", hint), ("import common", hint)):
+        program.write_text(f"{line}\n{LARGE}")
+        assert project_of("research/nets") == told
+        assert project_of("research/nets", "--project", "research/nets") == "research/nets"
+        assert project_of() == ""
+
+
 @pytest.mark.parametrize("command", ["analyze", "offers", "up --dry-run", "smoke --dry-run"])
 def test_a_terminal_refuses_a_project_that_is_not_there(tmp_path: Path, command: str) -> None:
     policy = {POLICY_PATH: "analysis: {folders: [llm, research/nets]}\n"}

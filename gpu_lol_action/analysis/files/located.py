@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -73,6 +74,27 @@ def project_asked(folder: Path, asked: str, *, is_inside: bool) -> tuple[Path, s
     if has_folder(root, project):
         return root, project
     raise unknown_project(project, named)
+
+
+def built_above(folder: Path, checkout: Checkout) -> str:
+    """Return the path of a folder in the checkout around it, where a module that it imports lies above it; empty where none does."""
+    root, place = standing_in(folder)
+    if not place:
+        return ""
+    homes = [root / above / source for above in ("", *_folders_above(place)) for source in ("", "src")]
+    imported = {name for each in checkout.sources if each.code is not None for name in each.code.imported()}
+    names = (
+        imported - sys.stdlib_module_names - {part.partition("/")[0].removesuffix(".py") for part in checkout.by_path}
+    )
+    is_built = any(
+        (home / f"{name}.py").is_file() or (home / name / "__init__.py").is_file() for home in homes for name in names
+    )
+    return place if is_built else ""
+
+
+def _folders_above(place: str) -> list[str]:
+    parts = place.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
 def has_folder(root: Path, folder: str) -> bool:
