@@ -65,17 +65,27 @@ class TestReport:
 
 @record(frozen=True, slots=True)
 class SmokeCell:
-    """One machine of the matrix; what is None is the spec's. ``gpu`` as ``A100-80GB`` with ``gpu_count`` cards."""
+    """One machine of the matrix; what is None is the spec's. ``gpu`` as ``A100-80GB`` with ``gpu_count`` cards.
+
+    ``project`` is the folder of the project that is tested, where the repository leaves a choice.
+    """
 
     gpu: str | None = None
     gpu_count: int | None = None
     image: str | None = None
+    project: str = ""
+
+    @property
+    def variant(self) -> str:
+        """What tells it from the other machines of its project, and the profile of its record."""
+        card = f"{self.gpu}{f':{self.gpu_count}' if (self.gpu_count or 1) > 1 else ''}" if self.gpu else ""
+        return ", ".join(filter(None, (card, self.image or ""))) or "smoke"
 
     @property
     def name(self) -> str:
-        """What the cell is called in reports, and the profile of its record."""
-        card = f"{self.gpu}{f':{self.gpu_count}' if (self.gpu_count or 1) > 1 else ''}" if self.gpu else ""
-        return ", ".join(filter(None, (card, self.image or ""))) or "smoke"
+        """What the cell is called in reports and in a branch's history."""
+        is_only_one = self == SmokeCell(project=self.project)
+        return ", ".join(filter(None, (self.project, "" if is_only_one and self.project else self.variant)))
 
 
 @record(frozen=True, slots=True)

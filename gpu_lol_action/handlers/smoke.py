@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-import posixpath
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from gpu_lol_action.analysis.answer.smoke_matrix import matrix
-from gpu_lol_action.analysis.answer.smoke_test import BESIDES, smoke_test
-from gpu_lol_action.analysis.files.project_folder import project_folder
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, State, Tombstone
 from gpu_lol_action.domain.names import user_hash
-from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import Outcome
-from gpu_lol_action.domain.smoke import SmokeCell, SmokeResult, SmokeRun, SmokeTest
-from gpu_lol_action.domain.spec import EnvironmentSpec
+from gpu_lol_action.domain.smoke import SmokeCell, SmokeResult, SmokeRun
 from gpu_lol_action.errors import Door, GpuLolError, LostRace
-from gpu_lol_action.handlers.chosen_project import fetch, settled
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.journal import Journal
-from gpu_lol_action.handlers.measured import Ran, Scene, tell_measured
+from gpu_lol_action.handlers.measured import Ran, tell_measured
 from gpu_lol_action.handlers.one_at_a_time import one_at_a_time
 from gpu_lol_action.handlers.plan import plan_machine
 from gpu_lol_action.handlers.planned import AlreadyRunning, AwaitsConfirmation, UpPlan, Wanted
-from gpu_lol_action.handlers.reading import read_change
 from gpu_lol_action.handlers.smoke_book import enter_run, tell_end
 from gpu_lol_action.handlers.smoke_cell import CellEnd, CellPlan, Verdict, refused, run_cell, verdict_of
+from gpu_lol_action.handlers.smoke_parts import Part, Smoke, smoke_of
 from gpu_lol_action.handlers.smoke_report import report_smoke
 from gpu_lol_action.handlers.teardown import write_tombstone
-from gpu_lol_action.pricing.smoke_cost import smoke_lease
 
 RETRY_PAUSE = timedelta(minutes=10)
 # What another hour may bring: everything else says the same again, or waits for a person.
@@ -41,24 +33,15 @@ RETRIED = frozenset({
 BUSY = "too_many_environments"
 
 
-@dataclass(frozen=True, slots=True)
-class Smoke:
-    """What one run of smoke tests is about: the commit's test, its cells, and who asked for it; ``scene`` is the code."""
-
-    order: Order
-    test: SmokeTest
-    cells: tuple[SmokeCell, ...]
-    lease: timedelta
-    scene: Scene
-
-
 def handle_smoke(context: Context, order: Order) -> Outcome:
     """Run the smoke test of a commit and report it. Raises SpecError for an invalid spec; no cell leaves a machine."""
-    smoke = _smoke_of(context, order)
+    smoke = smoke_of(context, order)
     if order.command.is_dry_run:
         return _rehearse(context, smoke)
     # Before anything is spent: of a run whose runner is lost, others say so.
-    intent = enter_run(context, order, smoke.cells, smoke.lease)
+    intent = enter_run(
+        context, order, [*(end.run.cell for end in smoke.unread), *(cell.name for cell in smoke.cells)], smoke.lease
+    )
     try:
         ends = _play_on(context, smoke)
     except KeyboardInterrupt:
@@ -70,7 +53,7 @@ def handle_smoke(context: Context, order: Order) -> Outcome:
         tell_end(context, order, intent, verdict_of(error))
         raise
     told = [_with_measured(context, smoke, ends[cell.name]) for cell in smoke.cells]
-    return report_smoke(context, order, smoke.test, told, intent)
+    return report_smoke(context, order, smoke.tests, [*smoke.unread, *told], intent)
 
 
 def _play_on(context: Context, smoke: Smoke) -> dict[str, CellEnd]:
@@ -89,36 +72,9 @@ def _with_measured(context: Context, smoke: Smoke, end: CellEnd) -> CellEnd:
     """Say in a run what its test used, against the estimate where the test is the run that was estimated."""
     if end.measured is None or end.run.exit_code is None:
         return end
-    ran = Ran("smoke", smoke.test.command, end.run.sha, end.run.at, end.run.exit_code, end.measured)
-    return replace(end, run=replace(end.run, memory_note=tell_measured(context, ran, smoke.scene)))
-
-
-def cells_of(spec: EnvironmentSpec, order: Order) -> tuple[SmokeCell, ...]:
-    """Return the matrix: what the command names, else every card of the spec in every image of it, in its order."""
-    command, smoke = order.command, spec.smoke
-    if command.gpu is not None or command.image is not None:
-        return (SmokeCell(command.gpu, command.gpu_count, command.image),)
-    return matrix(smoke)
-
-
-def _smoke_of(context: Context, order: Order) -> Smoke:
-    order = settled(context, order)
-    is_fork = order.pull_request.is_fork(order.repository.full_name)
-    note = order.note or ProposalNote()
-    reading = read_change(context, order.pull_request, order.policy, is_fork=is_fork, note=note)
-    checkout = fetch(context, order.pull_request.head_sha, order.policy)
-    test = smoke_test(checkout, reading.asked, _besides(context, order, reading.asked, project_folder(checkout)))
-    scene = Scene(checkout, reading.analysis, is_kept=not is_fork)
-    return Smoke(order, test, cells_of(reading.asked, order), smoke_lease(test.time_box, order.policy), scene)
-
-
-def _besides(context: Context, order: Order, spec: EnvironmentSpec, folder: str) -> dict[str, str]:
-    """Return pytest's own files of the project in that folder, where the spec does not say what to run."""
-    if spec.smoke is not None and spec.smoke.command:
-        return {}
-    sha = order.pull_request.head_sha
-    texts = {name: context.forge.read_file(posixpath.join(folder, name), sha) for name in BESIDES}
-    return {path: text for path, text in texts.items() if text}
+    part = smoke.part_of(end.run.cell)
+    ran = Ran("smoke", part.test.command, end.run.sha, end.run.at, end.run.exit_code, end.measured)
+    return replace(end, run=replace(end.run, memory_note=tell_measured(context, ran, part.scene)))
 
 
 def _is_retried(run: SmokeRun) -> bool:
@@ -136,16 +92,16 @@ def _is_retry_due(context: Context, order: Order, began: datetime, ends: dict[st
 
 def _rehearse(context: Context, smoke: Smoke) -> Outcome:
     """Say what would be run where, and what it may cost; nothing is rented."""
-    ends = []
+    ends = [*smoke.unread]
     for cell in smoke.cells:
-        plan = _plan(context, smoke, cell)
+        plan = _plan(context, smoke.part_of(cell.name), cell)
         best = plan.ladder.best if isinstance(plan, UpPlan) else None
         verdict = plan if isinstance(plan, Verdict) else Verdict(SmokeResult.NOT_RUN, "dry_run", "Nothing was rented.")
         run = refused(cell, smoke.order.pull_request.head_sha, context.clock.now(), verdict)
         if best is not None:
             run = replace(run, offers=(f"{best.offer.label} on {best.offer.cloud}: ${best.price_usd_per_hour:.2f}/h",))
         ends.append(CellEnd(run, None))
-    return report_smoke(context, smoke.order, smoke.test, ends)
+    return report_smoke(context, smoke.order, smoke.tests, ends)
 
 
 # --- side by side --------------------------------------------------------------------------------------------
@@ -228,11 +184,12 @@ def _bury(context: Context, journals: Sequence[Journal], reason: str) -> None:
 def _claim(
     context: Context, smoke: Smoke, cell: SmokeCell, *, is_alone: bool, is_first: bool
 ) -> tuple[Journal, CellPlan] | Verdict:
-    plan = _plan(context, smoke, cell)
+    part = smoke.part_of(cell.name)
+    plan = _plan(context, part, cell)
     if isinstance(plan, Verdict):
         return plan
     try:
-        entry = context.ledger.claim(_record(context, smoke, cell, plan))
+        entry = context.ledger.claim(_record(context, part.order, cell, plan))
     except LostRace:
         return Verdict(SmokeResult.NOT_RUN, "already_running", "Another run began the same test at the same time.")
     context.forge.open_reserve()
@@ -243,14 +200,14 @@ def _claim(
     def show(line: str) -> None:
         context.progress.line(f"{prefix}{line}")
 
-    return Journal(mine, smoke.order, entry, plan.worst_case), CellPlan(cell, plan, smoke.test, show)
+    return Journal(mine, part.order, entry, plan.worst_case), CellPlan(cell, plan, part.test, show)
 
 
-def _plan(context: Context, smoke: Smoke, cell: SmokeCell) -> UpPlan | Verdict:
-    order = smoke.order
+def _plan(context: Context, part: Part, cell: SmokeCell) -> UpPlan | Verdict:
+    order = part.order
     wanted = Wanted(
-        called=f"smoke {cell.name}",
-        lease=smoke.lease,
+        called=f"smoke {cell.variant}",
+        lease=part.lease,
         gpu=cell.gpu,
         gpu_count=cell.gpu_count,
         image=cell.image,
@@ -266,8 +223,8 @@ def _plan(context: Context, smoke: Smoke, cell: SmokeCell) -> UpPlan | Verdict:
     return Verdict(SmokeResult.NOT_RUN, denial.reason_code, why[:1].upper() + why[1:], denial.fix)
 
 
-def _record(context: Context, smoke: Smoke, cell: SmokeCell, plan: UpPlan) -> EnvironmentRecord:
-    now, order = context.clock.now(), smoke.order
+def _record(context: Context, order: Order, cell: SmokeCell, plan: UpPlan) -> EnvironmentRecord:
+    now = context.clock.now()
     return EnvironmentRecord(
         name=plan.name,
         state=State.CLAIMED,
@@ -275,7 +232,7 @@ def _record(context: Context, smoke: Smoke, cell: SmokeCell, plan: UpPlan) -> En
         repository_id=order.repository.repository_id,
         pull_request=order.pull_request_number,
         project=plan.project,
-        profile=f"smoke {cell.name}" if cell.name != "smoke" else "smoke",
+        profile=f"smoke {cell.variant}" if cell.variant != "smoke" else "smoke",
         sha=plan.sha,
         requester=order.requester,
         run_id=context.settings.run_id,

@@ -20,10 +20,10 @@ from gpu_lol_action.handlers.smoke_cell import Verdict, refused
 from gpu_lol_action.handlers.smoke_issue import Night, keep_issue
 
 
-def enter_run(context: Context, order: Order, cells: Sequence[SmokeCell], lease: timedelta) -> SmokeIntent | None:
+def enter_run(context: Context, order: Order, cells: Sequence[str], lease: timedelta) -> SmokeIntent | None:
     """Enter a run of a branch as begun, and close those before it that were lost; None where it is not entered.
 
-    A pull request's runs are no part of its branch's history, and a trial is none. ``lease`` is each machine's.
+    A pull request's runs are no part of its branch's history, and a trial is none. ``cells`` are its machines' names, ``lease`` the longest of theirs.
     """
     if context.smoke_book is None or order.pull_request.number or order.command.is_dry_run:
         return None
@@ -35,7 +35,7 @@ def enter_run(context: Context, order: Order, cells: Sequence[SmokeCell], lease:
         at=now,
         # At the worst one machine after the other, from the last moment at which they are tried again.
         ends_by=now + order.policy.smoke_retry_within + len(cells) * lease,
-        cells=tuple(cell.name for cell in cells),
+        cells=tuple(cells),
         run_url=settings.run_url or "",
     )
     try:

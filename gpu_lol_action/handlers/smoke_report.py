@@ -29,11 +29,15 @@ REASONS = {
 
 
 def report_smoke(
-    context: Context, order: Order, test: SmokeTest, ends: Sequence[CellEnd], intent: SmokeIntent | None = None
+    context: Context,
+    order: Order,
+    tests: Sequence[tuple[str, SmokeTest]],
+    ends: Sequence[CellEnd],
+    intent: SmokeIntent | None = None,
 ) -> Outcome:
     """Write the runs into the branch's history, say them, and return the outcome that the door's exit status follows.
 
-    ``intent`` is how this run was entered there when it began.
+    ``tests`` are what was run, by project; ``intent`` is how this run was entered there when it began.
     """
     runs = tuple(end.run for end in ends)
     records = tuple(end.record for end in ends if end.record is not None)
@@ -45,7 +49,7 @@ def report_smoke(
     folder = "" if is_dry_run else keep_files(context, ends)
     case = SmokeCase(
         ref=pull_request.head_ref,
-        test=test,
+        tests=tests,
         runs=runs,
         history=history or SmokeHistory(runs),
         records=records,

@@ -39,14 +39,14 @@ MOST_FAILURES = 10
 
 @dataclass(frozen=True, slots=True)
 class SmokeCase:
-    """What a report is made from.
+    """What a report is made from. ``tests`` are what was run, by project; that is empty where there is no choice.
 
     ``records`` are those of the machines that were rented, ``history`` the runs of the branch ``history_ref``, these among
     them where they are its own. ``issue`` is the one about that branch, ``folder`` where log and report lie.
     """
 
     ref: str
-    test: SmokeTest
+    tests: Sequence[tuple[str, SmokeTest]]
     runs: Sequence[SmokeRun]
     history: SmokeHistory
     records: Sequence[EnvironmentRecord]
@@ -96,6 +96,17 @@ class SmokeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TestLine:
+    """What is run, and why that; of which project, where there is a choice."""
+
+    __test__ = False
+
+    project: str
+    command: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class SmokeView:
     """The whole report."""
 
@@ -104,8 +115,7 @@ class SmokeView:
     verdict: Safe
     sha: Safe
     ref: str
-    command: str
-    why_this: str
+    tests: Sequence[TestLine]
     rows: Sequence[SmokeRow]
     cost: Safe
     is_dry_run: bool
@@ -126,8 +136,7 @@ def smoke_view(case: SmokeCase) -> SmokeView:
         verdict=Safe("would be run") if case.is_dry_run else _verdict(case.runs, worst),
         sha=short_sha(case.runs[0].sha) if case.runs else Safe(""),
         ref=case.ref,
-        command=case.test.command,
-        why_this=case.test.why,
+        tests=[TestLine(project, test.command, test.why) for project, test in case.tests],
         rows=[smoke_row(run, is_named=len(case.runs) > 1) for run in case.runs],
         cost=formats.usd(sum(costs, Decimal(0))) if costs else Safe("nothing"),
         is_dry_run=case.is_dry_run,

@@ -16,7 +16,7 @@ from gpu_lol_action.domain.environment import Requester
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.redaction import redact
 from gpu_lol_action.domain.request import Command
-from gpu_lol_action.domain.smoke import SmokeCell, SmokeHistory, SmokeIntent, SmokeResult, SmokeRun
+from gpu_lol_action.domain.smoke import SmokeHistory, SmokeIntent, SmokeResult, SmokeRun
 from gpu_lol_action.domain.smoke_intent import LOST
 from gpu_lol_action.errors import Door
 from gpu_lol_action.handlers.context import Context, Order, Settings
@@ -24,7 +24,7 @@ from gpu_lol_action.handlers.smoke_book import close_lost, enter_run, tell_runs
 from tests.contract.github_setup import Place, started_place
 from tests.support.hands import JumpingClock, QuietProgress, ScriptedCloud, ScriptedShell
 
-CELLS = (SmokeCell("L4"),)
+CELLS = ("L4",)
 LEASE = timedelta(hours=1)
 
 

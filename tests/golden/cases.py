@@ -660,9 +660,15 @@ def _hostile_smoke() -> SmokeRun:
     )
 
 
-def _smoke(*runs: SmokeRun, ref: str = "main", is_dry_run: bool = False, past: Sequence[SmokeRun] = ()) -> str:
-    history = SmokeHistory((*past, *runs))
-    case = SmokeCase(ref, SMOKE_TEST, runs, history, (), NOW, REPLY, is_dry_run=is_dry_run)
+def _smoke(
+    *runs: SmokeRun,
+    ref: str = "main",
+    is_dry_run: bool = False,
+    past: Sequence[SmokeRun] = (),
+    projects: Sequence[str] = ("",),
+) -> str:
+    history, tests = SmokeHistory((*past, *runs)), [(project, SMOKE_TEST) for project in projects]
+    case = SmokeCase(ref, tests, runs, history, (), NOW, REPLY, is_dry_run=is_dry_run)
     return comments.smoke(replace(case, issue=SMOKE_ISSUE if past else None))
 
 
@@ -1007,6 +1013,10 @@ CASES: Mapping[str, Callable[[], str]] = {
     "dry_run_no_fit": lambda: _dry_run(ladder=NO_FIT),
     "smoke_passed": lambda: _smoke(SMOKE_PASSED),
     "smoke_failed": lambda: _smoke(SMOKE_PASSED, SMOKE_FAILED, SMOKE_NOT_RUN),
+    "smoke_projects": lambda: _smoke(
+        *(replace(run, cell=f"research/{run.cell}") for run in (SMOKE_PASSED, SMOKE_FAILED, SMOKE_NOT_RUN)),
+        projects=("research/llm", "research/vision"),
+    ),
     "smoke_history": lambda: _smoke(SMOKE_RED, past=SMOKE_NIGHTS),
     "smoke_history_flaky": lambda: _smoke(
         SMOKE_PASSED, SMOKE_NOT_RUN, past=[*SMOKE_NIGHTS, replace(SMOKE_RED, at=NOW - timedelta(days=1))]
@@ -1037,7 +1047,7 @@ CASES: Mapping[str, Callable[[], str]] = {
     ),
     "smoke_issue_news_hostile": lambda: _smoke_issue((), _hostile_smoke(), branch=HOSTILE, is_news=True),
     "smoke_dry_run": lambda: _smoke(replace(SMOKE_NOT_RUN, reason_code="dry_run", why=""), is_dry_run=True),
-    "smoke_hostile": lambda: _smoke(SMOKE_PASSED, _hostile_smoke(), ref=HOSTILE),
+    "smoke_hostile": lambda: _smoke(SMOKE_PASSED, _hostile_smoke(), ref=HOSTILE, projects=(HOSTILE,)),
     "sweep_summary": lambda: comments.sweep_summary(
         lines=(("gl-ahreaa-128", "ended", "lease_over"), ("gl-ahreaa-131", "left alone", "lease until 16:05 UTC")),
         open_records=(),
