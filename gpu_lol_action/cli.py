@@ -175,7 +175,7 @@ def _obey(context: Context, order: Order) -> Outcome:
     if order.command.name == "resume":
         from gpu_lol_action.wiring.snapshots import resumed
 
-        order = resumed(order)
+        order = resumed(context, order)
     outcome = obey(context, order, may_use_cloud=True)
     if outcome.reason_code == "snapshot_taken":
         _show_snapshot(outcome, order)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.request import Outcome
 from gpu_lol_action.domain.spec_yaml import parse_spec
 from gpu_lol_action.errors import UserError
-from gpu_lol_action.handlers.context import Order
+from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.intake.values import ENVIRONMENT
 from gpu_lol_action.wiring.hands import state_folder
 
@@ -31,15 +32,17 @@ def keep_snapshot(outcome: Outcome, order: Order) -> Path | None:
     return path
 
 
-def resumed(order: Order) -> Order:
-    """Return `up` with the spec that `resume` names: a file, else the last snapshot of an environment.
+def resumed(context: Context, order: Order) -> Order:
+    """Return `up` with the spec that `resume` names: a file, else the last snapshot of an environment, for the project that it was of.
 
     Raises UserError where there is neither, SpecError where it is no spec.
     """
     word = order.command.path or ""
     path = Path(word)
+    project = order.command.project
     if not path.is_file() and ENVIRONMENT.fullmatch(word):
-        path = _kept(order, word)
+        path, last = _kept(order, word), context.ledger.read(word)
+        project = project or (last.record.project if isinstance(last, Entry) else "")
     try:
         if path.stat().st_size > MAX_SPEC_BYTES:
             raise UserError("spec_not_found", f"{path} is larger than a spec can be.")
@@ -51,7 +54,7 @@ def resumed(order: Order) -> Order:
             fix="gpu-lol snapshot --output FILE",
         ) from error
     parse_spec(text, word)  # what is wrong is said of this file, not of the one in the repository
-    return replace(order, command=replace(order.command, name="up", path=None), spec_text=text)
+    return replace(order, command=replace(order.command, name="up", path=None, project=project), spec_text=text)
 
 
 def _kept(order: Order, environment: str) -> Path:

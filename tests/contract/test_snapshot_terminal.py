@@ -87,6 +87,27 @@ def test_a_snapshot_is_written_and_resumed(terminal: Terminal, machine: Machine)
     assert "RTX4090" in terminal.run("up", "--dry-run", RUNPOD_API_KEY=CLOUD_KEY).stdout
 
 
+def test_what_is_resumed_is_of_the_project_that_its_machine_was_of(terminal: Terminal) -> None:
+    for path, text in {
+        ".github/gpu-lol.yml": "analysis: {folders: [llm, vision]}\n",
+        "llm/train.py": "",
+        "vision/train.py": "",
+    }.items():
+        (terminal.folder / path).parent.mkdir(exist_ok=True)
+        (terminal.folder / path).write_text(text)
+    terminal.git("add", ".")
+    terminal.git("commit", "-q", "-m", "Two projects")
+    record = put_record(terminal.ledger, terminal.repository_id, None, getpass.getuser(), "vision")
+    kept = next((terminal.home / "state/gpu-lol/ledger").iterdir()).name
+    snapshots = terminal.home / "state/gpu-lol/snapshots" / kept
+    snapshots.mkdir(parents=True)
+    (snapshots / f"{record.name}.yaml").write_text("hardware: {gpu_type: A40, gpu_count: 1}\n")
+    resumed = terminal.run("resume", record.name, "--dry-run", RUNPOD_API_KEY=CLOUD_KEY)
+    assert f"{record.name} (profile vision)" in " ".join(resumed.stdout.split())
+    other = terminal.run("resume", record.name, "--dry-run", "--project", "llm", RUNPOD_API_KEY=CLOUD_KEY)
+    assert "Dry run: 1 × A40" in other.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -63,17 +63,18 @@ class Scene:
 
 
 def put_record(
-    ledger: RecordLedger, repository_id: int, number: int | None, login: str = "maintainer"
+    ledger: RecordLedger, repository_id: int, number: int | None, login: str = "maintainer", project: str = ""
 ) -> EnvironmentRecord:
     """A machine on record that is ready, on an address of this machine where nobody answers."""
     now = datetime.now(timezone.utc)
     claim = EnvironmentRecord(
-        name=environment_name(repository_id, number, login=login),
+        name=environment_name(repository_id, number, project, login),
         state=State.CLAIMED,
         repository="acme/llm-lab",
         repository_id=repository_id,
         pull_request=number,
         profile="",
+        project=project,
         sha="a" * 40,
         requester=Requester(login),
         run_id="1",
