@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from gpu_lol_action.errors import UserError
 
@@ -23,6 +23,12 @@ def folder_meant(text: str, named: Sequence[str]) -> str:
         return text
     ends = [folder for folder in named if folder.endswith(f"/{text}")] if text else []
     return ends[0] if len(ends) == 1 else text
+
+
+def folder_of(path: str, named: Collection[str]) -> str:
+    """Return the named folder in which a path lies, of folders in one another the inner one; empty where it lies in none."""
+    around = [folder for folder in named if path == folder or path.startswith(f"{folder}/")]
+    return max(around, key=len, default="")
 
 
 def unknown_project(folder: str, named: Sequence[str]) -> UserError:

@@ -9,7 +9,7 @@ from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
 from gpu_lol_action.analysis.files.located import has_folder, in_folder, read_in_folder
 from gpu_lol_action.analysis.files.surroundings import is_built_on
 from gpu_lol_action.domain.corrections import Corrections
-from gpu_lol_action.domain.folders import folder_meant, unknown_project
+from gpu_lol_action.domain.folders import folder_meant, folder_of, unknown_project
 from gpu_lol_action.domain.names import environment_name, machine_label
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
@@ -136,7 +136,8 @@ def _without_gone(context: Context, note: ProposalNote, tree: _Tree) -> Proposal
 def _first_meant(context: Context, pull_request: PullRequest, policy: Policy, tree: _Tree) -> str:
     named = policy.project_folders
     changed = changed_by(context, pull_request) if len(named) > 1 else ()
-    touched = next((folder for folder in named if any(path.startswith(f"{folder}/") for path in changed)), "")
+    owners = {folder_of(path, named) for path in changed}
+    touched = next((folder for folder in named if folder in owners), "")
     if touched or not changed:
         return touched or next(iter(named), "")
     return next((folder for folder in named if is_built_on(tree.read(), folder, changed)), named[0])

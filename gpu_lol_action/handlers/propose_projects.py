@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.files.changed_folders import changed_projects
 from gpu_lol_action.analysis.files.project_folder import project_folder
 from gpu_lol_action.analysis.files.surroundings import is_built_on
 from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.folders import folder_of
 from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import PullRequest
@@ -58,7 +59,9 @@ def other_projects(context: Context, several: Several, analysis: Analysis) -> Ot
     if not named and not several.project:
         return Others(ProjectsCase(apart=_apart(context, several, analysis)))
     changed = changed_by(context, several.pull_request) if len(named) > 1 else ()
-    folders = [each for each in named if each != several.project and _is_meant(several.head, each, changed)]
+    owners = {folder_of(path, named) for path in changed}
+    others = [each for each in named if each != several.project and _has(several.head, each)]
+    folders = [each for each in others if each in owners or _is_built_on(several.head, each, changed)]
     found = [_read(context, several, folder) for folder in folders[:MAX_READ]]
     case = ProjectsCase(several.project, named, tuple(other for other, _ in found), tuple(folders[MAX_READ:]))
     return Others(case, any(is_touched for _, is_touched in found))
@@ -71,9 +74,8 @@ def _apart(context: Context, several: Several, analysis: Analysis) -> tuple[str,
     return tuple(each for each in folders if each != about and not program.startswith(f"{each}/"))
 
 
-def _is_meant(head: Fetched, folder: str, changed: Sequence[str]) -> bool:
-    is_changed = any(path.startswith(f"{folder}/") for path in changed)
-    return _has(head, folder) and (is_changed or (bool(changed) and is_built_on(head.checkout, folder, changed)))
+def _is_built_on(head: Fetched, folder: str, changed: Sequence[str]) -> bool:
+    return bool(changed) and is_built_on(head.checkout, folder, changed)
 
 
 def _has(tree: Fetched, folder: str) -> bool:

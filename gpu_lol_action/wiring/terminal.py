@@ -102,11 +102,12 @@ def own_policy(context: Context) -> Policy:
 
 def about_here(command: Command, policy: Policy, folder: Path) -> Command:
     """Return the command about the named project in whose folder somebody stands, where it names none itself."""
-    from gpu_lol_action.analysis.files.located import project_at, standing_in
+    from gpu_lol_action.analysis.files.located import standing_in
+    from gpu_lol_action.domain.folders import folder_of
 
     if command.project or not policy.project_folders:
         return command
-    return replace(command, project=project_at(policy.project_folders, standing_in(folder)[1]))
+    return replace(command, project=folder_of(standing_in(folder)[1], policy.project_folders))
 
 
 def _file_vault(folder: Path, hands: Hands) -> Vault:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from gpu_lol_action.analysis.files.checkout import MAX_FILE_BYTES, SPEC_FILE, TO
 from gpu_lol_action.analysis.files.tree import UNREADABLE, open_tree
 from gpu_lol_action.analysis.formats.paths import Form, Role, role_of
 from gpu_lol_action.analysis.formats.texts import text_of
-from gpu_lol_action.domain.folders import folder_meant, unknown_project
+from gpu_lol_action.domain.folders import folder_meant, folder_of, unknown_project
 from gpu_lol_action.domain.policy import POLICY_PATH
 from gpu_lol_action.errors import SpecError
 
@@ -57,7 +56,7 @@ def named_project(folder: Path, *, is_inside: bool) -> tuple[Path, str]:
     ``is_inside``: whoever stands somewhere in a project means it all; whoever names a folder below it means that folder.
     """
     root, place = standing_in(folder)
-    named = project_at(named_folders(root)[0], place) if place else ""
+    named = folder_of(place, named_folders(root)[0]) if place else ""
     return root, named if is_inside or named == place else ""
 
 
@@ -101,11 +100,6 @@ def has_folder(root: Path, folder: str) -> bool:
     """Whether a tree has a folder, with no link on the way to it."""
     place = root / folder
     return place.is_dir() and place.resolve() == root.resolve() / folder
-
-
-def project_at(folders: Sequence[str], place: str) -> str:
-    """Return the named folder in which a place of the checkout lies; empty where it lies in none."""
-    return next((folder for folder in folders if place == folder or place.startswith(f"{folder}/")), "")
 
 
 def in_folder(checkout: Checkout, folder: str, like: Checkout | None = None) -> Checkout | None:

@@ -54,6 +54,13 @@ def test_a_pull_request_is_about_the_first_project_that_it_changes(
     assert chosen(bench, changed, replace(bench.forge.pull, number=number)) == (folder,)
 
 
+def test_of_folders_in_one_another_the_inner_one_is_changed(bench: Bench) -> None:
+    nested = Policy(project_folders=("a", "a/deep", "b"))
+    assert chosen(bench, {"a/deep/train.py"}, bench.forge.pull, nested) == ("a/deep",)
+    assert chosen(bench, {"a/deep/train.py", "a/x.py"}, bench.forge.pull, nested) == ("a",)
+    assert chosen(bench, {"a/deeper.py"}, bench.forge.pull, nested) == ("a",)
+
+
 def test_one_project_is_that_one_whatever_is_changed(bench: Bench) -> None:
     one = Policy(project_folders=("b",))
     assert chosen(bench, {"a/train.py"}, bench.forge.pull, one) == ("b",)
