@@ -765,7 +765,7 @@ _CHANGES: Mapping[str, Callable[[], str]] = {
         analysis=_BY_HAND, base_analysis=analysis(1024), change=change_cases.by_hand()
     ),
     "proposal_no_comparison": lambda: _proposal(**_NO_BASE, base_problem="`.gpu-lol.yaml` of the base is invalid."),
-    "proposal_projects": lambda: _proposal(projects=_projects()),
+    "proposal_projects": lambda: _proposal(projects=_projects(), smoke=_SMOKE_COST),
     "proposal_project_dearer": lambda: _proposal(**_SAME, projects=_projects()),
     "proposal_project_cheaper": lambda: _proposal(**_SAME, projects=_one_project(1)),
     "proposal_project_new": lambda: _proposal(**_CPU, projects=_one_project(2)),
