@@ -7,6 +7,7 @@ import gc
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -150,7 +151,7 @@ def _carry_out(command: Command) -> Ending:
     with terminal.terminal(Path.cwd(), TerminalProgress(), _answer_in(command)) as context:
         policy = terminal.own_policy(context)
         order = Order(
-            command=terminal.about_here(command, policy, Path.cwd()),
+            command=command,
             requester=Requester(terminal.user()),
             repository=context.forge.repository(),
             pull_request=context.forge.pull_request(0),
@@ -171,11 +172,13 @@ def _carry_out(command: Command) -> Ending:
 def _obey(context: Context, order: Order) -> Outcome:
     """Carry out an order; a spec comes from a file of this computer, or goes into one."""
     from gpu_lol_action.handlers.obey import obey
+    from gpu_lol_action.wiring.terminal import about_here
 
     if order.command.name == "resume":
         from gpu_lol_action.wiring.snapshots import resumed
 
         order = resumed(context, order)
+    order = replace(order, command=about_here(order.command, order.policy, Path.cwd()))
     outcome = obey(context, order, may_use_cloud=True)
     if outcome.reason_code == "snapshot_taken":
         _show_snapshot(outcome, order)

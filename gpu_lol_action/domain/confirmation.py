@@ -39,18 +39,20 @@ class WrittenComment:
 
 @record(frozen=True, slots=True)
 class Request:
-    """The ``up`` that waits for a second person: where it stands, whose it is, and its line."""
+    """The ``up`` that waits for a second person: where it stands, whose it is, its line, and the project that it is for."""
 
     repository_id: int
     pull_request_number: int
     comment_id: int
     author_id: int
     line: str
+    project: str = ""
 
     @property
     def name(self) -> str:
         """How the confirmer names it: the comment's number, and a seal over everything here."""
-        text = f"{self.repository_id}\n{self.pull_request_number}\n{self.comment_id}\n{self.author_id}\n{self.line}"
+        parts = (self.repository_id, self.pull_request_number, self.comment_id, self.author_id, self.line, self.project)
+        text = "\n".join(str(part) for part in parts)
         return f"{self.comment_id}-{hashlib.sha256(text.encode()).hexdigest()[:SEAL_DIGITS]}"
 
 

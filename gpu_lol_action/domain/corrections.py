@@ -40,13 +40,8 @@ class Corrections:
         return dataclasses.replace(self, project=None) == Corrections()
 
     def with_changes(self, changes: Iterable[Correction]) -> Corrections:
-        """Return these with the changes of one more command over them, later ones over earlier ones.
-
-        What was said of one project's machine is not said of another's.
-        """
-        changed = {FIELDS[change.key]: change.value for change in changes}
-        kept = self if changed.get("project", self.project) == self.project else Corrections()
-        return dataclasses.replace(kept, **changed)  # type: ignore[arg-type]  # each key's reader gives its field's type
+        """Return these with the changes of one more command over them, later ones over earlier ones."""
+        return dataclasses.replace(self, **{FIELDS[change.key]: change.value for change in changes})  # type: ignore[arg-type]  # each key's reader gives its field's type
 
 
 @record(frozen=True, slots=True)

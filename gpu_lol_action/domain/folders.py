@@ -31,12 +31,21 @@ def folder_of(path: str, named: Collection[str]) -> str:
     return max(around, key=len, default="")
 
 
-def unknown_project(folder: str, named: Sequence[str]) -> UserError:
-    """Return what is told where a repository has no such folder; ``named`` are those that its policy names."""
+def is_word(folder: str) -> bool:
+    """Whether a folder can be named in a comment's command as it stands, and is nothing but a folder there."""
+    return " " not in folder and read_folder_name(folder) == folder
+
+
+def unknown_project(folder: str, named: Sequence[str], *, is_set: bool = False) -> UserError:
+    """Return what is told where a repository has no such folder; ``named`` are those that its policy names.
+
+    ``is_set``: it was set for the pull request when it was still there.
+    """
     names = ", ".join(f"`{each}`" for each in named)
-    return UserError(
-        "unknown_project",
-        f"There is no folder `{folder}` in the repository.",
-        why=f"The policy names {names}." if names else "A project is named by its path from the repository's root.",
-        fix=f"--project {named[0]}" if names else "--project FOLDER",
-    )
+    why = f"The policy names {names}." if names else "A project is named by its path from the repository's root."
+    if is_set:
+        what = f"The project that was set for this pull request is gone: there is no folder `{folder}`."
+        return UserError("unknown_project", what, why=why, fix="/gpu-lol set project=auto")
+    what = f"There is no folder `{folder}` in the repository, or nothing in it that is read."
+    fix = "Name another folder" + (f": `--project {named[0]}`" if named else "") + "."
+    return UserError("unknown_project", what, why=why, fix=fix)

@@ -19,7 +19,7 @@ def repository_prefix(repository_id: int) -> str:
 def environment_name(repository_id: int, pull_request: int | None, profile: str = "", login: str = "") -> str:
     """Return the name of the environment for one PR (or one terminal user) and profile.
 
-    ``profile`` may have a project before it, as ``machine_label`` writes it. The default profile adds nothing; others add four
+    ``profile`` may have a project before it, as ``machine_key`` writes it. The default profile adds nothing; others add four
     base32 characters of their name's SHA-256.
     A terminal user's environment has ``u`` and four such characters in place of the number.
     """
@@ -34,6 +34,11 @@ def environment_name(repository_id: int, pull_request: int | None, profile: str 
 def machine_label(project: str, profile: str) -> str:
     """Return what people call a machine: its profile, behind its project where the repository has several (`research/llm:large`)."""
     return ":".join(filter(None, (project, profile)))
+
+
+def machine_key(project: str, profile: str) -> str:
+    """Return what tells a machine from the others of a pull request; unlike the label, never the same for a project and a profile."""
+    return f"{project}:{profile}" if project else profile
 
 
 def user_hash(repository_id: int) -> str:

@@ -72,8 +72,10 @@ class Policy:
         return self.project_folders[0] if self.project_folders else ""
 
     def about(self, project: str) -> Policy:
-        """Return the policy with one project alone; as it is where none is named."""
-        return dataclasses.replace(self, project_folders=(project,)) if project else self
+        """Return the policy with one project alone; without any where none of several is."""
+        if project:
+            return dataclasses.replace(self, project_folders=(project,))
+        return dataclasses.replace(self, project_folders=()) if len(self.project_folders) > 1 else self
 
     @property
     def is_ssh_sealed(self) -> bool:

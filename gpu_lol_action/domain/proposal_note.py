@@ -26,19 +26,28 @@ _MAX_TEXT = 300
 class ProposalNote:
     """``set_by`` maps the key of each correction in force to the login that gave it; ``muted_by`` is empty where nobody did.
 
-    ``answers`` are what a language model said when the proposal was made.
+    ``about`` is the folder of the project whose machine is corrected, empty where the repository leaves no choice: of another one
+    nothing was said. ``answers`` are what a language model said when the proposal was made.
     """
 
     corrections: Corrections = NOTHING_CORRECTED
     set_by: Mapping[str, str] = field(default_factory=dict)
     muted_by: str = ""
     answers: KeptAnswers = NOTHING_KEPT
+    about: str = ""
 
     @property
     def words(self) -> tuple[tuple[str, str], ...]:
         """What is in force as ``set`` takes it, each with who gave it: ``("vram=48", "ada")``."""
         values = {key: getattr(self.corrections, name) for key, name in FIELDS.items()}
         return tuple((f"{key}={value}", self.set_by.get(key, "")) for key, value in values.items() if value is not None)
+
+    def on(self, project: str) -> ProposalNote:
+        """Return what was said of a project's machine; of another one's it is nothing but which project is meant."""
+        kept = (
+            self.corrections if project == self.about else replace(NOTHING_CORRECTED, project=self.corrections.project)
+        )
+        return replace(self, corrections=kept, about=project)
 
     def corrected(self, changes: Sequence[Correction], by: str) -> ProposalNote:
         """Return the note with one more ``set`` over it."""
@@ -62,6 +71,7 @@ def note_to_json(note: ProposalNote) -> str:
             key: {"value": value, "by": note.set_by.get(key, "")} for key, value in values.items() if value is not None
         },
         "muted_by": note.muted_by,
+        **({"about": note.about} if note.about else {}),
         **({"answers": answers} if answers is not None else {}),
     }
     return json.dumps(document, sort_keys=True, indent=1) + "\n"
@@ -77,7 +87,10 @@ def note_from_json(text: str) -> ProposalNote:
         changes = [Correction(key, _checked(key, entry["value"])) for key, entry in given.items()]
         set_by = {key: _login(entry["by"]) for key, entry in given.items()}
         corrections, answers = Corrections().with_changes(changes), kept_from_json(document.get("answers"))
-        return ProposalNote(corrections, set_by, _login(document["muted_by"]), answers)
+        about = document.get("about", "")
+        return ProposalNote(
+            corrections, set_by, _login(document["muted_by"]), answers, about and str(_checked("project", about))
+        )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableNote(str(error)[:200]) from None
 

@@ -101,7 +101,8 @@ def _projects(folder: Path, checkout: Checkout, named: tuple[str, ...]) -> Proje
     from gpu_lol_action.render.views_projects import ProjectsCase
 
     if checkout.project or named:
-        return ProjectsCase(checkout.project if named != (checkout.project,) else "", named)
+        another = next((each for each in named if each != checkout.project), "")
+        return ProjectsCase(checkout.project if named != (checkout.project,) else "", named, another=another)
     return ProjectsCase(alone=built_above(folder, checkout))
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
 from gpu_lol_action.analysis.files.located import has_folder, in_folder, read_in_folder
 from gpu_lol_action.analysis.files.surroundings import is_built_on
-from gpu_lol_action.domain.corrections import Corrections
+from gpu_lol_action.domain.commands import find_command
 from gpu_lol_action.domain.folders import folder_meant, folder_of, unknown_project
-from gpu_lol_action.domain.names import environment_name, machine_label
+from gpu_lol_action.domain.names import environment_name, machine_key
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import PullRequest
@@ -25,59 +26,33 @@ class Subject:
     """The one project that a pull request is about.
 
     ``policy`` names no other, ``note`` has what people have set for it, and ``project`` is its folder where the repository
-    leaves a choice; else it is empty.
+    leaves a choice; else it is empty. ``gone`` is one that was set and is no more.
     """
 
     policy: Policy
     note: ProposalNote
     project: str = ""
+    gone: str = ""
 
 
 def settled(context: Context, order: Order) -> Order:
-    """Return an order that is about one project. Raises UserError where it names a folder that is not there."""
+    """Return an order that is about one project. Raises UserError where it names a folder that holds nothing.
+
+    Of one that spends GpuLolError is raised wherever it cannot be told for sure which project is meant.
+    """
     if order.note is not None:
         return order
-    note = read_note(context, order.pull_request.number)
-    subject = subject_of(context, order.pull_request, order.policy, note, order.command.project)
+    spec, pull_request = find_command(order.command.name), order.pull_request
+    is_spending = spec is not None and spec.is_spending and not order.command.is_dry_run
+    note = read_note(context, pull_request.number, is_needed=is_spending)
+    subject = Choice(context, pull_request, order.policy, is_sure=is_spending).subject(note, order.command.project)
     return replace(order, policy=subject.policy, note=subject.note, project=subject.project)
 
 
 def machine_name(order: Order, profile: str) -> str:
     """Return the name of the environment that a settled order means with this profile."""
-    label = machine_label(order.project, profile)
-    return environment_name(order.repository.repository_id, order.pull_request_number, label, order.requester.login)
-
-
-def subject_of(
-    context: Context,
-    pull_request: PullRequest,
-    policy: Policy,
-    note: ProposalNote,
-    asked: str = "",
-    whole: Checkout | None = None,
-) -> Subject:
-    """Return the project in the folder that is ``asked`` for, else the one that was set for the pull request, else its first one.
-
-    The first is the first named one that it changes; else the first that is built on what it changes; else, as without a pull
-    request, the first that is named. ``whole`` is the tree at its head, where that was read. Raises UserError where there is no such folder as is asked for.
-    """
-    tree = _Tree(context, pull_request.head_sha, whole)
-    note = _without_gone(context, note, tree)
-    chosen = note.corrections.project or ""
-    if not asked:
-        return _subject(policy, note, chosen or _first_meant(context, pull_request, policy, tree))
-    folder = folder_meant(asked, policy.project_folders)
-    if not tree.has(folder):
-        raise unknown_project(folder, policy.project_folders)
-    if not note.corrections.is_empty and folder != (chosen or _first_meant(context, pull_request, policy, tree)):
-        # What people said of one project's machine they did not say of another's.
-        note = replace(note, corrections=Corrections())
-    return _subject(policy, note, folder)
-
-
-def is_in(context: Context, sha: str, folder: str) -> bool:
-    """Whether a commit has that folder."""
-    return _Tree(context, sha).has(folder)
+    key = machine_key(order.project, profile)
+    return environment_name(order.repository.repository_id, order.pull_request_number, key, order.requester.login)
 
 
 def fetch(context: Context, sha: str, policy: Policy, like: Checkout | None = None) -> Checkout:
@@ -98,57 +73,76 @@ def fetched_in_folder(context: Context, fetched: Fetched, policy: Policy, like: 
 
 
 @dataclass(slots=True)
-class _Tree:
-    """The tree of a commit, asked for where something of it has to be known."""
+class Choice:
+    """Which project of a repository a pull request is about.
+
+    ``whole`` is the tree at its head, where that was read. ``is_sure``: what cannot be told is raised, and nothing is guessed.
+    """
 
     context: Context
-    sha: str
+    pull_request: PullRequest
+    policy: Policy
     whole: Checkout | None = None
+    is_sure: bool = False
+
+    def subject(self, note: ProposalNote, asked: str = "") -> Subject:
+        """Return the project in the folder that is ``asked`` for, else the one that was set for the pull request, else its first one.
+
+        Raises UserError where the folder that is asked for, or has to be, holds nothing that is read.
+        """
+        named, gone = self.policy.project_folders, ""
+        folder = folder_meant(asked, named) or note.corrections.project or ""
+        if folder and not self.has(folder):
+            if asked or self.is_sure:
+                raise unknown_project(folder, named, is_set=not asked)
+            folder, gone = "", folder
+        folder = folder or self.first()
+        is_choice = bool(folder) and named != (folder,)
+        project = folder if is_choice else ""
+        return Subject(self.policy.about(folder), note.on(project), project, gone)
+
+    def first(self) -> str:
+        """Return the first named project that the pull request changes, else the first that is built on what it changes.
+
+        Else, as without a pull request, the first that is named; of several the first that the head has.
+        """
+        named = self.policy.project_folders
+        if len(named) < 2:
+            return next(iter(named), "")
+        changed = changed_by(self.context, self.pull_request, is_needed=self.is_sure)
+        owners = {folder_of(path, named) for path in changed}
+        touched = (folder for folder in named if folder in owners and self.has(folder))
+        built = (folder for folder in named if changed and is_built_on(self.read(), folder, changed))
+        there = (folder for folder in named if self.has(folder))
+        first = next(chain(touched, built, there), "")
+        if not first and self.is_sure:
+            raise unknown_project(named[0], named)
+        return first or named[0]
 
     def has(self, folder: str) -> bool:
-        if self.whole is not None and any(path.startswith(f"{folder}/") for path in self.whole.by_path):
+        """Whether the head has something in a folder that is read."""
+        if any(path.startswith(f"{folder}/") for path in self.read().by_path):
             return True
-        # What is read of a tree leaves folders of some names out.
-        with self.context.forge.tree(self.sha) as root:
-            return has_folder(root, folder)
+        # What is read of a whole tree leaves folders of some names out.
+        with self.context.forge.tree(self.pull_request.head_sha) as root:
+            return has_folder(root, folder) and read_in_folder(root, folder).project == folder
 
     def read(self) -> Checkout:
+        """Return the tree at the head."""
         if self.whole is None:
-            with self.context.forge.tree(self.sha) as root:
+            with self.context.forge.tree(self.pull_request.head_sha) as root:
                 self.whole = read_checkout(root)
         return self.whole
 
 
-def _subject(policy: Policy, note: ProposalNote, folder: str) -> Subject:
-    is_choice = bool(folder) and policy.project_folders != (folder,)
-    return Subject(policy.about(folder), note, folder if is_choice else "")
-
-
-def _without_gone(context: Context, note: ProposalNote, tree: _Tree) -> ProposalNote:
-    """Return what was set for the pull request; of a project whose folder is gone nothing is left, and that is said."""
-    folder = note.corrections.project
-    if folder is None or tree.has(folder):
-        return note
-    context.progress.note(f"Left out: what was set for `{folder}`, because that folder is gone.")
-    return replace(note, corrections=Corrections())
-
-
-def _first_meant(context: Context, pull_request: PullRequest, policy: Policy, tree: _Tree) -> str:
-    named = policy.project_folders
-    changed = changed_by(context, pull_request) if len(named) > 1 else ()
-    owners = {folder_of(path, named) for path in changed}
-    touched = next((folder for folder in named if folder in owners), "")
-    if touched or not changed:
-        return touched or next(iter(named), "")
-    return next((folder for folder in named if is_built_on(tree.read(), folder, changed)), named[0])
-
-
-def changed_by(context: Context, pull_request: PullRequest) -> Sequence[str]:
-    """Return the paths that a pull request changes, as far as that is told; of none is nothing."""
+def changed_by(context: Context, pull_request: PullRequest, *, is_needed: bool = False) -> Sequence[str]:
+    """Return the paths that a pull request changes; where that is not told none, or it is raised where it ``is_needed``."""
     if not pull_request.number:
         return ()
     try:
         return sorted(context.forge.changed_paths(pull_request.base_sha, pull_request.head_sha))
     except GpuLolError as error:
+        if is_needed:
+            raise
         context.progress.line(f"what it changes could not be told: {error.explanation.what}")
         return ()

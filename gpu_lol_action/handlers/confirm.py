@@ -29,7 +29,7 @@ def ask_for_confirmation(context: Context, order: Order, waiting: AwaitsConfirma
     """Say price, worst case and commit, and what a second person writes to let it start; nothing is launched or kept."""
     now = context.clock.now()
     case = confirmations.AwaitingCase(
-        request=request_of(order).name,
+        request=request_of(order, waiting.plan.project).name,
         requester=order.requester.login,
         sha=order.pull_request.head_sha,
         best=waiting.best,
@@ -39,6 +39,7 @@ def ask_for_confirmation(context: Context, order: Order, waiting: AwaitsConfirma
         command_line=order.command.line,
         now=now,
         diff_url=_diff_url(context, order),
+        project=waiting.plan.project,
     )
     body = confirmations.awaiting(case, reply_to=order.reply_to)
     answers.reply(context, order.pull_request.number, body)
@@ -51,14 +52,15 @@ def _diff_url(context: Context, order: Order) -> str:
     return f"{place}/compare/{order.pull_request.base_sha}...{order.pull_request.head_sha}"
 
 
-def request_of(order: Order) -> Request:
-    """Return the request that an ``up`` is."""
+def request_of(order: Order, project: str) -> Request:
+    """Return the request that an ``up`` for a project is."""
     return Request(
         order.repository.repository_id,
         order.pull_request.number,
         order.comment_id or 0,
         order.requester.user_id or 0,
         order.command.line,
+        project,
     )
 
 
@@ -73,35 +75,34 @@ def confirmed_order(context: Context, order: Order) -> Order | Deny:
             "Copy the line from the answer to `/gpu-lol up`.",
         )
     written = context.forge.comment(comment_of(command.topic) or 0)
-    asked = _asked(order, written)
+    asked = _asked(context, order, written)
     if asked is None or written is None:
         return _outdated("there is no such request", "its comment is gone, was edited, or asks for something else.")
     refused = _check_people(order, written) or _check_time(context, order, written)
     if refused is not None:
         return refused
     confirmed = replace(
-        order,
-        command=asked,
-        requester=written.author,
+        asked,
+        comment_id=order.comment_id,
         confirmation=Confirmation(order.requester, command.price_usd_per_hour),
     )
     refused = _check_requester(context, confirmed)
     if refused is not None:
         return refused
-    confirmed = settled(context, confirmed)
     return _check_unused(context, confirmed, written) or confirmed
 
 
-def _asked(order: Order, written: WrittenComment | None) -> Command | None:
-    """Return the ``up`` of that comment that bears the seal; None where the comment is not what it was."""
+def _asked(context: Context, order: Order, written: WrittenComment | None) -> Order | None:
+    """Return the ``up`` of that comment that bears the seal; None where the comment, or the project that it means, is not what it was."""
     if written is None or written.is_edited or written.pull_request_number != order.pull_request.number:
         return None
     parsed = parse_comment(written.body)
     for command in () if isinstance(parsed, Ignore) else parsed:
         if isinstance(command, Command) and command.name == "up":
             asked = replace(order, command=command, requester=written.author, comment_id=written.comment_id)
-            if request_of(asked).name == order.command.topic:
-                return command
+            asked = settled(context, asked)
+            if request_of(asked, asked.project).name == order.command.topic:
+                return asked
     return None
 
 

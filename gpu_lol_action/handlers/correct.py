@@ -8,10 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpu_lol_action.domain.corrections import Correction
-from gpu_lol_action.domain.folders import folder_meant, unknown_project
-from gpu_lol_action.domain.proposal_note import ProposalNote
+from gpu_lol_action.domain.proposal_note import NOTHING_CORRECTED, ProposalNote
 from gpu_lol_action.domain.request import Outcome
-from gpu_lol_action.handlers.chosen_project import is_in
+from gpu_lol_action.handlers.chosen_project import Choice
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.ports_surfaces import Notes
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
@@ -30,8 +29,15 @@ def handle_correction(context: Context, order: Order) -> Outcome:
 def handle_set(context: Context, order: Order) -> Outcome:
     """Correct the proposal, for this commit and for later ones. Raises UserError for a project that is not there; then nothing is changed."""
     login = order.requester.login
-    corrections = tuple(_found(context, order, change) for change in order.command.corrections)
-    _notes(context).change(order.pull_request.number, lambda note: note.corrected(corrections, login))
+    choice = Choice(context, order.pull_request, order.policy)
+    corrections = tuple(_found(choice, change) for change in order.command.corrections)
+
+    def edit(note: ProposalNote) -> ProposalNote:
+        named = [change for change in corrections if change.key == "project"]
+        which = replace(NOTHING_CORRECTED, project=note.corrections.project).with_changes(named)
+        return note.on(choice.subject(ProposalNote(which)).project).corrected(corrections, login)
+
+    _notes(context).change(order.pull_request.number, edit)
     return _shown(handle_propose(context, asked_for(order)), "corrected")
 
 
@@ -48,15 +54,12 @@ def handle_mute(context: Context, order: Order) -> Outcome:
     return _shown(handle_propose(context, occasion), "muted" if muted_by else "unmuted")
 
 
-def _found(context: Context, order: Order, change: Correction) -> Correction:
+def _found(choice: Choice, change: Correction) -> Correction:
     """Return a change whose project is the path of a folder that the head has."""
     if change.key != "project" or change.value is None:
         return change
-    named = order.policy.project_folders
-    folder = folder_meant(str(change.value), named)
-    if not is_in(context, order.pull_request.head_sha, folder):
-        raise unknown_project(folder, named)
-    return replace(change, value=folder)
+    subject = choice.subject(ProposalNote(), str(change.value))
+    return replace(change, value=subject.policy.project_folder)
 
 
 def _notes(context: Context) -> Notes:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from gpu_lol_action.domain.environment import Tombstone
-from gpu_lol_action.domain.folders import folder_meant
+from gpu_lol_action.domain.environment import EnvironmentRecord, Tombstone
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.policy import Policy
@@ -14,6 +13,7 @@ from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
+from gpu_lol_action.handlers.refuse import deny
 from gpu_lol_action.handlers.surfaces import move_deployment
 from gpu_lol_action.handlers.teardown import Ended, Unproven, end_environment, write_tombstone
 from gpu_lol_action.render import comments
@@ -34,6 +34,8 @@ def mark_down(context: Context, order: Order) -> bool:
 def handle_down(context: Context, order: Order) -> Outcome:
     """End this pull request's machine (``--all``: machines) and post one certificate for each."""
     entries = entries_meant(context, order)
+    if not entries and (running := open_entries(context, order)):
+        return deny_beside(context, order, unknown_machine(order, running), running)
     if not entries:
         body = comments.nothing_to_tear_down(
             now=context.clock.now(), pull_request=order.pull_request_number, reply_to=order.reply_to
@@ -150,7 +152,7 @@ def _buried(entries: Sequence[Entry | UnreadableEntry]) -> list[Entry]:
 
 
 def _is_ambiguous(order: Order, entries: Sequence[Entry | UnreadableEntry]) -> bool:
-    return len(entries) > 1 and not order.command.is_all and not order.command.profile
+    return len(entries) > 1 and not order.command.is_all
 
 
 def _ask_which(context: Context, order: Order, entries: Sequence[Entry | UnreadableEntry]) -> Outcome:
@@ -162,31 +164,53 @@ def _ask_which(context: Context, order: Order, entries: Sequence[Entry | Unreada
         f"their profiles: {', '.join(profiles)}.",
         "/gpu-lol down --all",
     )
-    body = comments.denied(
-        reason=denial,
-        command_line=order.command.line,
-        record=next((e.record for e in entries if isinstance(e, Entry)), None),
-        now=context.clock.now(),
-        reply_to=order.reply_to,
-    )
-    answers.reply(context, order.pull_request.number, body)
-    return Outcome("denied", denial.reason_code, text=body)
+    return deny_beside(context, order, denial, entries)
+
+
+def deny_beside(context: Context, order: Order, denial: Deny, entries: Sequence[Entry | UnreadableEntry]) -> Outcome:
+    """Refuse an order, and say what runs all the same."""
+    records = [entry.record for entry in entries if isinstance(entry, Entry)]
+    return deny(context, order, denial, next(iter(records), None), records[1:])
 
 
 def entries_meant(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
-    """Return what an order means: all of the pull request, or the named profile and never another one."""
-    of_pull_request = [e for e in _open_entries(context) if _is_of(e, order.repository, order.pull_request.number)]
-    if order.pull_request_number is None:
-        of_pull_request = [
-            e for e in of_pull_request if isinstance(e, Entry) and e.record.requester.login == order.requester.login
-        ]
-    if order.command.is_all or not order.command.profile:
-        return of_pull_request
-    label = _label_meant(order.command.profile, of_pull_request)
-    name = environment_name(order.repository.repository_id, order.pull_request_number, label, order.requester.login)
-    return [e for e in of_pull_request if (e.record.name if isinstance(e, Entry) else e.name) == name]
+    """Return what an order means: all that runs for the pull request, or what is called as it says, and never another one.
+
+    Where nothing that can be read is called so, each record that cannot be read may be meant.
+    """
+    entries, word = open_entries(context, order), order.command.profile
+    if order.command.is_all or not word:
+        return entries
+    called = _called(word, [entry for entry in entries if isinstance(entry, Entry)])
+    return [*called] or [entry for entry in entries if isinstance(entry, UnreadableEntry)]
 
 
-def _label_meant(word: str, entries: Sequence[Entry | UnreadableEntry]) -> str:
-    """Return what the machine that a word names is called: by its whole name, or by the end of it where that is only one's."""
-    return folder_meant(word, [entry.record.label for entry in entries if isinstance(entry, Entry)])
+def open_entries(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
+    """Return what may run for an order's pull request; in a terminal what its user has rented."""
+    entries = [e for e in _open_entries(context) if _is_of(e, order.repository, order.pull_request.number)]
+    if order.pull_request_number is not None:
+        return entries
+    return [e for e in entries if isinstance(e, Entry) and e.record.requester.login == order.requester.login]
+
+
+def unknown_machine(order: Order, entries: Sequence[Entry | UnreadableEntry]) -> Deny:
+    """Return what is told where something runs, but nothing that is called as an order says."""
+    labels = [entry.record.label or "default" for entry in entries if isinstance(entry, Entry)]
+    which = f"down {labels[0]}" if order.command.name == "down" else f"{order.command.name} --profile {labels[0]}"
+    return Deny(
+        "unknown_machine",
+        f"no machine here is called `{order.command.profile}`",
+        f"what runs is called {', '.join(f'`{label}`' for label in labels)}.",
+        f"/gpu-lol {which}" if labels[0] != "default" else "/gpu-lol status",
+    )
+
+
+def _called(word: str, entries: Sequence[Entry]) -> list[Entry]:
+    """Return the machines that a word means: by their whole name, else by the end of it, else by project or profile alone."""
+    ways: tuple[Callable[[EnvironmentRecord], bool], ...] = (
+        lambda record: record.label == word,
+        lambda record: record.label.endswith(f"/{word}"),
+        lambda record: word in {record.project, record.profile} or record.project.endswith(f"/{word}"),
+    )
+    found = ([entry for entry in entries if is_called(entry.record)] for is_called in ways)
+    return next(filter(None, found), [])

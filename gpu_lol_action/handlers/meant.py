@@ -6,8 +6,7 @@ from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint, St
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.request import Deny, Outcome
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.down import entries_meant
-from gpu_lol_action.handlers.refuse import deny
+from gpu_lol_action.handlers.down import deny_beside, entries_meant, open_entries, unknown_machine
 
 
 def machine_meant(context: Context, order: Order, example: str) -> Entry | Deny:
@@ -27,6 +26,9 @@ def machine_meant(context: Context, order: Order, example: str) -> Entry | Deny:
         return found[0]
     if entries:
         return Deny("record_held", "its record cannot be read", "it counts as running until it can.", "/gpu-lol status")
+    running = open_entries(context, order)
+    if running:
+        return unknown_machine(order, running)
     return Deny("nothing_running", "no machine runs here", "it is rented by `up`.", "/gpu-lol up")
 
 
@@ -51,9 +53,7 @@ def ready_machine(context: Context, order: Order, example: str) -> tuple[Entry, 
 
 def deny_meant(context: Context, order: Order, denial: Deny) -> Outcome:
     """Answer that it cannot be told which machine is meant, or that it cannot be used; what runs is still billing."""
-    entries = entries_meant(context, order)
-    running = next((entry.record for entry in entries if isinstance(entry, Entry)), None)
-    return deny(context, order, denial, running)
+    return deny_beside(context, order, denial, open_entries(context, order))
 
 
 def may_log_in(record: EnvironmentRecord, login: str) -> bool:

@@ -52,7 +52,8 @@ def describe_offers(
     if lookups.prices is not None:
         lookups.prices().begin(policy.clouds)
     subject, ladder = _asked(command, policy, lookups, lambda: read_folder(folder, "", policy, lookups))
-    case = OffersCase(subject, ladder, _stock(command, ladder, market), policy, command, now())
+    about = project if project and named_folders(folder)[0] != (project,) else ""
+    case = OffersCase(subject, ladder, _stock(command, ladder, market), policy, command, now(), about)
     if command.output_format == "json":
         return _outcome(case, json.dumps(offers_json(case), indent=2, ensure_ascii=False))
     body = comments.offers(case)
@@ -60,20 +61,28 @@ def describe_offers(
 
 
 def _case(context: Context, order: Order) -> OffersCase:
+    is_of_code = not _is_named(order.command)
+    about = settled(context, order) if is_of_code else order
+
     def read() -> Reading:
-        about = settled(context, order)
         is_fork = about.pull_request.is_fork(about.repository.full_name)
-        note = about.note or ProposalNote()
-        return read_change(context, about.pull_request, about.policy, is_fork=is_fork, note=note)
+        return read_change(
+            context, about.pull_request, about.policy, is_fork=is_fork, note=about.note or ProposalNote()
+        )
 
     subject, ladder = _asked(order.command, order.policy, context.lookups, read)
     stock = _stock(order.command, ladder, context.market)
-    return OffersCase(subject, ladder, stock, order.policy, order.command, context.clock.now())
+    return OffersCase(subject, ladder, stock, order.policy, order.command, context.clock.now(), about.project)
+
+
+def _is_named(command: Command) -> bool:
+    """Whether a card, a size or all cards are asked for, and not what code needs."""
+    return command.topic is not None or command.gpu is not None or command.memory_gib is not None
 
 
 def _asked(command: Command, policy: Policy, lookups: Lookups, read: Callable[[], Reading]) -> tuple[str, Ladder]:
     """Return what is asked for in words, and the ladder; the code is read only where nothing else is asked for."""
-    if command.topic is None and command.gpu is None and command.memory_gib is None:
+    if not _is_named(command):
         reading = read()
         ladder = price(reading.asked, policy, command, lookups, precision_of(reading.analysis))
         return "this code", ladder

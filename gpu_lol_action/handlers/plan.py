@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gpu_lol_action.domain.confirmation import is_same_person
-from gpu_lol_action.domain.environment import Lease
+from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
+from gpu_lol_action.domain.folders import folder_meant
 from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.market import Template
 from gpu_lol_action.domain.offer import Candidate, Ladder
@@ -39,7 +40,11 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
     Raises SpecError for an invalid spec and OperatorError where no cloud has a credential.
     """
     command = order.command
-    return plan_machine(context, order, Wanted(command.profile, command.profile, command.lease, image=command.image))
+    plan = plan_machine(context, order, Wanted(command.profile, command.profile, command.lease, image=command.image))
+    project = folder_meant(command.profile, order.policy.project_folders)
+    if isinstance(plan, Deny) and plan.reason_code == "unknown_profile" and project in order.policy.project_folders:
+        return replace(plan, fix=f"/gpu-lol up --project {project}")
+    return plan
 
 
 def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | AlreadyRunning | AwaitsConfirmation | Deny:
@@ -52,6 +57,9 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
         return _unreadable(name, existing.why)
     if existing is not None and existing.record.is_open:
         return AlreadyRunning(existing.record)
+    elsewhere = _of_another_project(order, wanted, survey)
+    if elsewhere is not None:
+        return AlreadyRunning(elsewhere, order.project)
     restore = _saved_work(order, name, existing)
     if isinstance(restore, Deny):
         return restore
@@ -86,6 +94,20 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
     if refused is not None:
         return refused
     return _gate_spending(context, order, _Draft(name, wanted, spec, ladder, setup, survey, restore, template), best)
+
+
+def _of_another_project(order: Order, wanted: Wanted, survey: Survey) -> EnvironmentRecord | None:
+    """Return a machine of the same requester's pull request that runs for another project, where nobody has named this one.
+
+    Which project is meant moves with what is pushed and with the policy; no second machine is rented by that.
+    """
+    is_chosen = order.command.project or (order.note is not None and order.note.corrections.project)
+    if is_chosen or wanted.called != wanted.profile:
+        return None
+    number, login = order.pull_request_number, order.requester.login
+    open_here = [each for each in survey.open_records if each.pull_request == number and each.profile == wanted.profile]
+    mine = [each for each in open_here if number is not None or each.requester.login == login]
+    return next((each for each in mine if each.project != order.project), None)
 
 
 def logins_of(order: Order) -> tuple[str, ...]:

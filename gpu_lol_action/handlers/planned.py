@@ -23,9 +23,13 @@ from gpu_lol_action.pricing.budget import WorstCase
 
 @dataclass(frozen=True, slots=True)
 class AlreadyRunning:
-    """The environment that was asked for exists: it is shown, not rented twice."""
+    """The environment that was asked for exists: it is shown, not rented twice.
+
+    ``another`` is the project that would be meant today, where the machine is of another one.
+    """
 
     record: EnvironmentRecord
+    another: str = ""
 
 
 @dataclass(frozen=True, slots=True)

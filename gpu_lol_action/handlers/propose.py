@@ -18,7 +18,7 @@ from gpu_lol_action.domain.request import Outcome, PullRequest, Repository
 from gpu_lol_action.domain.spec_text import write_spec
 from gpu_lol_action.errors import SpecError
 from gpu_lol_action.handlers.askable import Lookups, may_ask_llm
-from gpu_lol_action.handlers.chosen_project import fetch, fetched_in_folder, subject_of
+from gpu_lol_action.handlers.chosen_project import Choice, fetch, fetched_in_folder
 from gpu_lol_action.handlers.concluding import Compared, Fetched, Reading, conclude_change
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.kept_model import keep_answers, remembering
@@ -108,14 +108,14 @@ def _gather(context: Context, occasion: Occasion) -> _Scene:
     seen = try_look(context, occasion.pull_request, is_final=not occasion.is_asked)
     # The look may have answered the policy and the note already.
     whole, note = occasion.load_policy(), read_note(context, occasion.pull_request.number)
-    subject = subject_of(context, occasion.pull_request, whole, note, whole=head.checkout)
+    subject = Choice(context, occasion.pull_request, whole, head.checkout).subject(note)
     policy, note = subject.policy, subject.note
     is_fork = occasion.pull_request.is_fork(occasion.repository.full_name)
     kept = note.answers.at(head.sha)
     asked = context.lookups.allowed(policy, is_fork=is_fork)
     lookups = remembering(asked, kept, is_allowed=may_ask_llm(policy, is_fork=is_fork), is_proposing=True)
     measured = measured_runs(context)
-    several = Several(occasion.pull_request, whole, subject.project, trees.head, trees.base, asked, measured)
+    several = Several(occasion.pull_request, whole, subject, trees.head, trees.base, asked, measured)
     return _Scene(occasion, _in_folder(context, trees, policy), seen, policy, note, lookups, measured, several)
 
 
@@ -156,7 +156,7 @@ def _propose(context: Context, scene: _Scene) -> Outcome:
     is_new = scene.seen.problem is None and not scene.seen.standing.comments
     if is_new and not scene.occasion.is_asked and _is_untouched(scene, compared, others):
         return Outcome("ignored", "environment_untouched")
-    case, seen = replace(_case(context, scene, compared), projects=others.case), scene.seen
+    case, seen = _case(context, scene, compared, others), scene.seen
     if not case.is_installing:
         offered = offer_spec(context, _offering(scene, head))
         if offered.new_head is not None:
@@ -192,7 +192,7 @@ def _is_untouched(scene: _Scene, compared: Compared, others: Others) -> bool:
     return is_same and not scene.is_installing and not others.are_touched
 
 
-def _case(context: Context, scene: _Scene, compared: Compared) -> ProposalCase:
+def _case(context: Context, scene: _Scene, compared: Compared, others: Others) -> ProposalCase:
     head, base = compared.head, compared.base
     survey, now = context.ledger.survey(), context.clock.now()
     running = [record for record in survey.open_records if record.pull_request == scene.pull_request.number]
@@ -219,6 +219,8 @@ def _case(context: Context, scene: _Scene, compared: Compared) -> ProposalCase:
         what_ifs=head.what_ifs,
         spot=head.spot,
         smoke=smoke_cost(compared, scene.policy, scene.lookups, now, context.settings.smoke_cron),
+        projects=others.case,
+        beside=tuple(running[1:]),
     )
 
 

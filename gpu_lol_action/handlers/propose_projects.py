@@ -9,13 +9,13 @@ from gpu_lol_action.analysis.files.changed_folders import changed_projects
 from gpu_lol_action.analysis.files.project_folder import project_folder
 from gpu_lol_action.analysis.files.surroundings import is_built_on
 from gpu_lol_action.domain.analysis import Analysis
-from gpu_lol_action.domain.folders import folder_of
+from gpu_lol_action.domain.folders import folder_of, is_word
 from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import PullRequest
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers.askable import Lookups
-from gpu_lol_action.handlers.chosen_project import changed_by, fetched_in_folder
+from gpu_lol_action.handlers.chosen_project import Subject, changed_by, fetched_in_folder
 from gpu_lol_action.handlers.concluding import Compared, Fetched, conclude_change
 from gpu_lol_action.handlers.context import Context
 from gpu_lol_action.handlers.untouched import is_untouched
@@ -27,14 +27,14 @@ MAX_READ = 4
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A repository of several projects: the whole trees of ``head`` and ``base``, and ``project``, which the proposal is about.
+    """A repository of several projects: the whole trees of ``head`` and ``base``, and ``subject``, which the proposal is about.
 
     ``policy`` names them all; ``lookups`` are what may be asked about them.
     """
 
     pull_request: PullRequest
     policy: Policy
-    project: str
+    subject: Subject
     head: Fetched
     base: Fetched | None
     lookups: Lookups
@@ -55,16 +55,23 @@ def other_projects(context: Context, several: Several, analysis: Analysis) -> Ot
     Where none is named, folders with packages of their own in which it changes something are told by their names, but not the one
     in which what ``analysis`` is about lies.
     """
-    named = several.policy.project_folders
-    if not named and not several.project:
-        return Others(ProjectsCase(apart=_apart(context, several, analysis)))
-    changed = changed_by(context, several.pull_request) if len(named) > 1 else ()
+    named, subject = several.policy.project_folders, several.subject
+    if not named and not subject.project:
+        return Others(ProjectsCase(apart=_apart(context, several, analysis), gone=subject.gone))
+    others = [each for each in named if each != subject.policy.project_folder and _has(several.head, each)]
+    changed = changed_by(context, several.pull_request) if others else ()
     owners = {folder_of(path, named) for path in changed}
-    others = [each for each in named if each != several.project and _has(several.head, each)]
     folders = [each for each in others if each in owners or _is_built_on(several.head, each, changed)]
     found = [_read(context, several, folder) for folder in folders[:MAX_READ]]
-    case = ProjectsCase(several.project, named, tuple(other for other, _ in found), tuple(folders[MAX_READ:]))
-    return Others(case, any(is_touched for _, is_touched in found))
+    case = ProjectsCase(
+        subject.project,
+        named,
+        tuple(other for other, _ in found),
+        unread=tuple(folders[MAX_READ:]),
+        another=next(filter(is_word, others), ""),
+        gone=subject.gone,
+    )
+    return Others(case, bool(case.unread) or any(is_touched for _, is_touched in found))
 
 
 def _apart(context: Context, several: Several, analysis: Analysis) -> tuple[str, ...]:

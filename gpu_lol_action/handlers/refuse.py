@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
@@ -28,14 +29,21 @@ def tell_denial(context: Context, denial: Deny, command_line: str, event: Commen
     return body
 
 
-def deny(context: Context, order: Order, denial: Deny, record: EnvironmentRecord | None = None) -> Outcome:
-    """Answer an order that a handler refuses, and return how it ended. ``record``: what runs all the same."""
+def deny(
+    context: Context,
+    order: Order,
+    denial: Deny,
+    record: EnvironmentRecord | None = None,
+    beside: Sequence[EnvironmentRecord] = (),
+) -> Outcome:
+    """Answer an order that a handler refuses, and return how it ended. ``record`` and what is ``beside`` it run all the same."""
     body = comments.denied(
         reason=denial,
         command_line=order.command.line,
         record=record,
         now=context.clock.now(),
         reply_to=order.reply_to,
+        beside=beside,
     )
     answers.reply(context, order.pull_request.number, body)
     return Outcome("denied", denial.reason_code, text=body)

@@ -13,7 +13,7 @@ from gpu_lol_action.analysis.files.project_folder import project_folder
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.smoke import SmokeCell, SmokeTest
 from gpu_lol_action.domain.spec import EnvironmentSpec
-from gpu_lol_action.errors import Door, SpecError
+from gpu_lol_action.errors import Door, GpuLolError
 from gpu_lol_action.handlers.chosen_project import fetch, settled
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.measured import Scene
@@ -64,7 +64,7 @@ class Smoke:
 def smoke_of(context: Context, order: Order) -> Smoke:
     """Return what an order for smoke tests is about: one project, or on a schedule's run all that the policy names.
 
-    Raises SpecError where the file of the only one is invalid; one of several keeps none of the others from being run.
+    Raises SpecError where the file of the only one is invalid; one of several that cannot be told keeps no other from being run.
     """
     folders = order.policy.project_folders
     is_scheduled = not order.pull_request.number and context.settings.door is Door.JOB and not order.command.project
@@ -75,7 +75,7 @@ def smoke_of(context: Context, order: Order) -> Smoke:
     for folder in folders:
         try:
             part = _part(context, replace(order, command=replace(order.command, project=folder)))
-        except SpecError as error:
+        except GpuLolError as error:
             now, cell = context.clock.now(), SmokeCell(project=folder)
             unread.append(CellEnd(refused(cell, order.pull_request.head_sha, now, verdict_of(error)), None))
             continue

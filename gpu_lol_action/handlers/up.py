@@ -33,7 +33,7 @@ def answer_without_cloud(context: Context, order: Order) -> Outcome | UpPlan:
     if isinstance(plan, Deny):
         return deny(context, order, plan)
     if isinstance(plan, AlreadyRunning):
-        body = comments.already_running(record=plan.record, now=now, reply_to=order.reply_to)
+        body = comments.already_running(record=plan.record, now=now, reply_to=order.reply_to, another=plan.another)
         answers.reply(context, number, body)
         return Outcome("done", "already_running", text=body)
     if isinstance(plan, UpPlan) and not order.command.is_dry_run:
@@ -62,6 +62,7 @@ def _rehearse(context: Context, order: Order, found: UpPlan | AwaitsConfirmation
         refusals=() if isinstance(found, UpPlan) else (f"{found.denial.what}: {found.denial.why}",),
         now=context.clock.now(),
         reply_to=order.reply_to,
+        project=plan.project,
     )
     answers.reply(context, order.pull_request.number, body)
     return Outcome("done", "dry_run", text=body)

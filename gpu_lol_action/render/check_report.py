@@ -14,13 +14,14 @@ from gpu_lol_action.render.comments import proposal
 from gpu_lol_action.render.formats import gib
 from gpu_lol_action.render.limits import fit_comment
 from gpu_lol_action.render.markdown import visible
+from gpu_lol_action.render.verdicts import verdict_of_others
 from gpu_lol_action.render.views_proposal import ProposalCase, verdict_of
 from gpu_lol_action.render.views_smoke import SmokeCase
 
 # What a maintainer need not look at; what somebody has to mend; all else is worth a look and blocks nothing.
 _FINE = frozenset({"same", "cheaper", "cpu_only", "cpu_only_now", "first", "fits_now", "same_machine", "other_less", "other_new",
                    "environment", "project_cheaper", "project_new"})  # fmt: skip
-_WRONG = frozenset({"file_asks_too_little", "no_fit"})
+_WRONG = frozenset({"file_asks_too_little", "no_fit", "project_wrong"})
 MOST_ANNOTATIONS = 4
 SMOKE_CHECK = "gpu-lol smoke"
 _MARKUP = re.compile(r"\\(?=[^\w\s])|`|</?code>|\u200b")
@@ -29,8 +30,9 @@ _MARKUP = re.compile(r"\\(?=[^\w\s])|`|</?code>|\u200b")
 def proposal_report(case: ProposalCase, details_url: str | None) -> CheckReport:
     """Return the check run of a proposal."""
     verdict, body = verdict_of(case), proposal(case)
-    fine = Conclusion.SUCCESS if verdict in _FINE else Conclusion.NEUTRAL
-    conclusion = Conclusion.ACTION_REQUIRED if verdict in _WRONG else fine
+    told = {verdict, verdict_of_others(case)} - {""}
+    fine = Conclusion.SUCCESS if told <= _FINE else Conclusion.NEUTRAL
+    conclusion = Conclusion.ACTION_REQUIRED if told & _WRONG else fine
     return CheckReport(
         sha=case.place.sha,
         conclusion=conclusion,

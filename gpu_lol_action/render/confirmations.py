@@ -36,6 +36,7 @@ class AwaitingCase:
     command_line: str
     now: datetime
     diff_url: str = ""
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class AwaitingView:
     threshold: Safe
     sha: Safe
     requester: str
+    project: str
     command_line: str
     roles: str
     until: Safe
@@ -81,6 +83,7 @@ def awaiting_view(case: AwaitingCase, marker: Safe) -> AwaitingView:
         threshold=formats.usd_per_hour(case.policy.confirm_above_usd_per_hour),
         sha=link(code(case.sha), case.diff_url),
         requester=case.requester,
+        project=case.project,
         command_line=case.command_line,
         roles=" or ".join(roles) if roles else "nobody",
         until=formats.clock_in(case.now + case.policy.confirm_within, case.now),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.answer.confidence import decision_confidence
@@ -58,11 +59,11 @@ def _project(view: ProposalView) -> str:
     """Return which project of a repository of several this is, and how another is asked about."""
     projects = view.projects
     if projects.alone:
-        return f"this folder alone; what it is built on around it counts with --project {visible(projects.alone, 80)}"
+        return f"this folder alone; what it is built on around it counts with --project {visible(shlex.quote(projects.alone), 80)}"
     if not projects.project:
         return ""
     count = f", of {projects.count} that the policy names" if projects.count else ""
-    another = f"; another: --project {visible(projects.another, 80)}" if projects.another else ""
+    another = f"; another: --project {visible(shlex.quote(projects.another), 80)}" if projects.another else ""
     return f"{visible(projects.project, 80)}{count}{another}"
 
 

@@ -57,6 +57,7 @@ def proposal_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
     spot: Candidate | None = None,
     smoke: SmokeCost | None = None,
     projects: ProjectsCase = NO_PROJECTS,
+    beside: tuple[EnvironmentRecord, ...] = (),
 ) -> ProposalCase:
     """Return what the sticky proposal of a pull request is made from; ``run`` orders it among other runs' words."""
     place = CodePlace(server_url, pull_request.head_repository or repository.full_name, pull_request.head_sha)
@@ -84,6 +85,7 @@ def proposal_case(  # noqa: PLR0913 - keyword-only: a proposal is made from all 
         spot=spot,
         smoke=smoke,
         projects=projects,
+        beside=beside,
     )
 
 

@@ -55,9 +55,12 @@ def smoke_issue_news(case: SmokeIssueCase) -> str:
     return render_comment("smoke_issue_news", smoke_issue_view(case, "smoke_issue_news"))
 
 
-def already_running(*, record: EnvironmentRecord, now: datetime, reply_to: ReplyTo | None = None) -> str:
-    """Return the answer to ``up`` where this PR and profile have a machine already."""
-    return render_comment("already_running", running_view(record, reply_marker(reply_to, "already_running"), now))
+def already_running(
+    *, record: EnvironmentRecord, now: datetime, reply_to: ReplyTo | None = None, another: str = ""
+) -> str:
+    """Return the answer to ``up`` where this PR and profile have a machine already; ``another`` is the project that it is not of."""
+    view = running_view(record, reply_marker(reply_to, "already_running"), now, another)
+    return render_comment("already_running", view)
 
 
 def status(
@@ -137,9 +140,15 @@ def snapshot(case: SnapshotCase) -> str:
 
 
 def denied(
-    *, reason: Deny, command_line: str, record: EnvironmentRecord | None, now: datetime, reply_to: ReplyTo | None = None
+    *,
+    reason: Deny,
+    command_line: str,
+    record: EnvironmentRecord | None,
+    now: datetime,
+    reply_to: ReplyTo | None = None,
+    beside: Sequence[EnvironmentRecord] = (),
 ) -> str:
-    """Return a gate's refusal: what, why, and what to do instead."""
+    """Return a gate's refusal: what, why, and what to do instead; ``beside`` are machines that run as well as the one of ``record``."""
     view = message_view(
         marker=reply_marker(reply_to, reason.reason_code),
         what=reason.what,
@@ -148,7 +157,7 @@ def denied(
         fix=reason.fix,
         command_line=command_line,
         reason_code=reason.reason_code,
-        billing=billing_view(record, now),
+        billing=total_billing_view([record, *beside], now) if record and beside else billing_view(record, now),
     )
     return render_comment("denied", view)
 
@@ -222,6 +231,7 @@ def dry_run(  # noqa: PLR0913 - keyword-only values of one command
     refusals: Sequence[str] = (),
     record: EnvironmentRecord | None = None,
     reply_to: ReplyTo | None = None,
+    project: str = "",
 ) -> str:
     """Return what ``up`` would do and cost; ``refusals`` are sentences of the gates that would stop it."""
     view = dry_run_view(
@@ -234,6 +244,7 @@ def dry_run(  # noqa: PLR0913 - keyword-only values of one command
         now=now,
         marker=reply_marker(reply_to, "dry_run"),
         billing=billing_view(record, now),
+        project=project,
     )
     return render_comment("dry_run", view)
 

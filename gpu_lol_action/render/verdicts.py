@@ -14,19 +14,27 @@ if TYPE_CHECKING:
     from gpu_lol_action.render.views_proposal import ProposalCase
 
 _UNCHANGED = frozenset({"cpu_only", "same", "environment"})
+_QUIET = frozenset({"same_machine", "other_less", "other_new"})
+"""What costs nothing, and is told in the text where another project costs more."""
 
 
 def verdict(case: ProposalCase, base: NeedView | None, head: NeedView, change: ChangeView) -> str:
     """Return which heading fits: what would be paid for decides, and the base is what it is held against."""
     told = _verdict_of_project(case, base, head, change)
-    return _verdict_of_others(case) or told if base is not None and told in _UNCHANGED else told
+    if base is None:
+        return told
+    others = verdict_of_others(case)
+    is_first = told in _UNCHANGED or (told in _QUIET and others in {"project_wrong", "project_dearer"})
+    return others if others and is_first else told
 
 
-def _verdict_of_others(case: ProposalCase) -> str:
-    """Return the news of another project, where what the proposal is about stays as it is; empty where there is none."""
+def verdict_of_others(case: ProposalCase) -> str:
+    """Return the news of another project; empty where there is none."""
     news = projects_view(case.projects).news
     if news is None:
         return ""
+    if news.is_wrong:
+        return "project_wrong"
     if news.is_dearer:
         return "project_dearer"
     return "project_cheaper" if news.difference else "project_new"

@@ -16,6 +16,7 @@ from decimal import Decimal
 
 from gpu_lol_action.domain.costs import cost_usd
 from gpu_lol_action.domain.environment import Attempt, Check, CheckStatus, EnvironmentRecord, SshEndpoint, State
+from gpu_lol_action.domain.folders import is_word
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, code
@@ -114,6 +115,8 @@ class MachineView:
     profile: str
     is_rehearsal: bool
     is_spot: bool = False
+    up: str = "/gpu-lol up"
+    """What rents such a machine again."""
 
 
 def machine_view(record: EnvironmentRecord) -> MachineView:
@@ -131,7 +134,13 @@ def machine_view(record: EnvironmentRecord) -> MachineView:
         profile=record.label,
         is_rehearsal=record.is_rehearsal,
         is_spot=record.use_spot,
+        up=up_command(record.project),
     )
+
+
+def up_command(project: str) -> str:
+    """Return the command that rents a machine for a project; of a folder that no command can name it is the bare one."""
+    return f"/gpu-lol up --project {project}" if project and is_word(project) else "/gpu-lol up"
 
 
 def accelerator_label(accelerator: str | None, count: int) -> Safe:

@@ -12,7 +12,14 @@ from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe, link, tail
-from gpu_lol_action.render.views import BillingView, MachineView, accelerator_label, machine_view, total_billing_view
+from gpu_lol_action.render.views import (
+    BillingView,
+    MachineView,
+    accelerator_label,
+    machine_view,
+    total_billing_view,
+    up_command,
+)
 from gpu_lol_action.render.views_environment import WorstCase
 from gpu_lol_action.render.views_price import source_view
 
@@ -161,6 +168,7 @@ class DryRunView:
     month: Safe
     source: str
     as_of: Safe
+    up: str
     billing: BillingView
 
 
@@ -175,6 +183,7 @@ def dry_run_view(  # noqa: PLR0913 - keyword-only values of one command
     now: datetime,
     marker: Safe,
     billing: BillingView,
+    project: str = "",
 ) -> DryRunView:
     """Return the offers in the order in which ``up`` would try them, and what the lease would cost."""
     best = ladder.best
@@ -206,6 +215,7 @@ def dry_run_view(  # noqa: PLR0913 - keyword-only values of one command
         month=Safe(f"{formats.usd(month_usd)} of {formats.usd(policy.month_usd)}"),
         source=source,
         as_of=as_of,
+        up=up_command(project),
         billing=billing,
     )
 

@@ -28,6 +28,7 @@ from gpu_lol_action.render.views import (
     one_word,
     passed_of,
     ssh_view,
+    up_command,
 )
 from gpu_lol_action.render.views_budget import used_words
 from gpu_lol_action.render.views_sealed import SealedView
@@ -216,11 +217,13 @@ class RunningView:
     ssh: SshView | None
     ends: Safe
     age: Safe
+    another: str
+    up_another: str
     billing: BillingView
 
 
-def running_view(record: EnvironmentRecord, marker: Safe, now: datetime) -> RunningView:
-    """Return the machine as it stands; the login command only once it is ready."""
+def running_view(record: EnvironmentRecord, marker: Safe, now: datetime, another: str = "") -> RunningView:
+    """Return the machine as it stands; the login command only once it is ready. ``another`` is a project that it is not of."""
     return RunningView(
         marker=marker,
         machine=machine_view(record),
@@ -229,6 +232,8 @@ def running_view(record: EnvironmentRecord, marker: Safe, now: datetime) -> Runn
         ssh=ssh_view(record.ssh, record.name, "") if record.ssh and not record.is_ssh_sealed else None,
         ends=formats.clock_in(record.lease.expires_at, now),
         age=formats.duration(now - record.claimed_at),
+        another=another,
+        up_another=up_command(another),
         billing=billing_view(record, now),
     )
 

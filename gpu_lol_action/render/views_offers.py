@@ -13,7 +13,7 @@ from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import Command
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
-from gpu_lol_action.render.views import BillingView, accelerator_label
+from gpu_lol_action.render.views import BillingView, accelerator_label, up_command
 from gpu_lol_action.render.views_evidence import near_misses
 from gpu_lol_action.render.views_need import memory_asked
 from gpu_lol_action.render.views_price import ValueView, asked_text, value_view
@@ -25,7 +25,10 @@ LIST_PRICE = "list price only"
 
 @dataclass(frozen=True, slots=True)
 class OffersCase:
-    """What was asked for and found. ``subject`` names code that was read; ``stock`` is None where it was not asked for."""
+    """What was asked for and found. ``subject`` names code that was read; ``stock`` is None where it was not asked for.
+
+    ``project`` is the one whose code was read, where the repository leaves a choice.
+    """
 
     subject: str
     ladder: Ladder
@@ -33,6 +36,7 @@ class OffersCase:
     policy: Policy
     command: Command
     now: datetime
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,7 @@ def offers_view(case: OffersCase, marker: Safe, billing: BillingView) -> OffersV
         best_cloud=formats.cloud_name(best.offer.cloud) if best else "",
         best_price=formats.usd_per_hour(best.price_usd_per_hour) if best else Safe("unknown"),
         in_stock=_in_stock(case.stock, first) if case.stock else Safe(""),
-        up=_up(first or best),
+        up=_up(first or best, case.project),
         sources=_sources(case),
         stock_notes=_stock_notes(case),
         reasons=tuple(_reasons(case)),
@@ -178,13 +182,13 @@ def _in_stock(stock: StockAnswers, first: Candidate | None) -> Safe:
     return Safe(f"{accelerator_label(offer.accelerator, offer.accelerator_count)}, {formats.usd_per_hour(price)}")
 
 
-def _up(candidate: Candidate | None) -> str:
+def _up(candidate: Candidate | None, project: str) -> str:
     """Return the command that rents that card."""
     if candidate is None:
         return ""
     offer = candidate.offer
     count = f":{offer.accelerator_count}" if offer.accelerator_count > 1 else ""
-    return f"/gpu-lol up --gpu {offer.accelerator}{count}"
+    return f"{up_command(project)} --gpu {offer.accelerator}{count}"
 
 
 def _clouds(case: OffersCase) -> Sequence[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 
 from gpu_lol_action.domain.analysis import Analysis
+from gpu_lol_action.domain.folders import is_word
 from gpu_lol_action.domain.offer import Ladder
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.render import formats
@@ -38,7 +39,7 @@ class ProjectsCase:
     """``project`` is the folder that a proposal is about, empty where the repository leaves no choice.
 
     ``named`` are the projects that the policy names, ``others`` those of them that change too, and ``unread`` those that change
-    and were not looked into. ``apart`` are folders with packages of their own in which something changes, where the policy names none.
+    and were not looked into. ``another`` could be asked about instead, ``gone`` was set for the pull request and is no more. ``apart`` are folders with packages of their own in which something changes, where the policy names none.
     ``alone`` is the path of a folder in its repository, of which nothing around it was read.
     """
 
@@ -46,6 +47,8 @@ class ProjectsCase:
     named: tuple[str, ...] = ()
     others: tuple[OtherProject, ...] = ()
     unread: tuple[str, ...] = ()
+    another: str = ""
+    gone: str = ""
     apart: tuple[str, ...] = ()
     alone: str = ""
 
@@ -55,13 +58,14 @@ NO_PROJECTS = ProjectsCase()
 
 @record(frozen=True, slots=True)
 class ProjectRow:
-    """One other project: what it needs on both sides."""
+    """One other project: what it needs on both sides. ``is_wrong``: its file is invalid, or nothing fits any more."""
 
     folder: str
     before: Safe
     after: Safe
     is_new: bool
     needs_gpu: bool
+    is_wrong: bool
     is_dearer: bool
     difference: Safe
     problem: str
@@ -69,15 +73,21 @@ class ProjectRow:
 
 @record(frozen=True, slots=True)
 class ProjectsView:
-    """What ``_projects.md.j2`` shows. ``another`` is a project that could be asked about instead; ``news`` the row that a heading tells."""
+    """What ``_project.md.j2`` and ``_projects.md.j2`` show. ``news`` is the row that a heading tells.
+
+    ``rentable`` is one of the rows, and ``apart_rentable`` one of those apart, that can be named in a command as it stands.
+    """
 
     project: str
     count: Safe
     another: str
     rows: tuple[ProjectRow, ...]
     news: ProjectRow | None
+    rentable: str
     unread: tuple[str, ...]
+    gone: str
     apart: tuple[str, ...]
+    apart_rentable: str
     alone: str
 
 
@@ -87,20 +97,27 @@ def projects_view(case: ProjectsCase) -> ProjectsView:
     return ProjectsView(
         project=case.project,
         count=Safe(str(named)) if case.project in case.named and named > 1 else EMPTY,
-        another=next((folder for folder in case.named if folder != case.project), ""),
+        another=case.another,
         rows=rows,
         news=_news(rows),
+        rentable=next((each.folder for each in case.others if is_word(each.folder)), ""),
         unread=case.unread,
+        gone=case.gone,
         apart=case.apart[:MOST_APART],
+        apart_rentable=next(filter(is_word, case.apart), ""),
         alone=case.alone,
     )
 
 
 def _news(rows: Sequence[ProjectRow]) -> ProjectRow | None:
-    """Return the project that costs more now, else one that is new and needs a card, else one that costs less."""
-    dearer = [row for row in rows if row.is_dearer]
-    new = [row for row in rows if row.is_new and row.needs_gpu]
-    return next(iter([*dearer, *new, *(row for row in rows if row.difference)]), None)
+    """Return the project that is wrong now, else one that costs more, that is new and needs a card, or that costs less."""
+    ways: Sequence[Callable[[ProjectRow], object]] = (
+        lambda row: row.is_wrong,
+        lambda row: row.is_dearer,
+        lambda row: row.is_new and row.needs_gpu,
+        lambda row: row.difference,
+    )
+    return next((row for is_news in ways for row in rows if is_news(row)), None)
 
 
 def _row(other: OtherProject) -> ProjectRow:
@@ -112,6 +129,7 @@ def _row(other: OtherProject) -> ProjectRow:
         after=_need(other.analysis, other.ladder),
         is_new=other.is_new,
         needs_gpu=other.analysis is not None and other.analysis.spec.needs_gpu,
+        is_wrong=bool(other.problem) or (old is not None and other.analysis is not None and new is None),
         is_dearer=difference > 0,
         difference=formats.usd_per_hour_difference(difference) if difference else EMPTY,
         problem=other.problem,

@@ -19,7 +19,7 @@ from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
 from gpu_lol_action.render.telling import is_assumption
 from gpu_lol_action.render.verdicts import verdict
-from gpu_lol_action.render.views import EMPTY, NOTHING_RUNNING, BillingView, billing_view, short_sha
+from gpu_lol_action.render.views import EMPTY, NOTHING_RUNNING, BillingView, short_sha, total_billing_view
 from gpu_lol_action.render.views_change import ChangeView, change_view
 from gpu_lol_action.render.views_documented import DocumentedView, documented_view, notes_beside
 from gpu_lol_action.render.views_evidence import (
@@ -52,7 +52,8 @@ class ProposalCase:
 
     ``note`` is what people corrected; ``spec_notice`` one sentence on where the spec was put besides here. ``subject`` is the word for what was read (``PR``, ``code``); ``base_*`` is None where there is
     nothing to compare with, and ``base_problem`` says why where there should have been; ``spot`` is a machine that may be taken
-    away and costs less; ``idle`` is the last line where no machine runs. ``projects`` are those of a repository of several.
+    away and costs less; ``idle`` is the last line where no machine runs. ``projects`` are those of a repository of several,
+    and ``beside`` machines that run for this pull request as well as ``environment``.
     """
 
     marker: Safe
@@ -79,6 +80,7 @@ class ProposalCase:
     spot: Candidate | None = None
     smoke: SmokeCost | None = None
     projects: ProjectsCase = NO_PROJECTS
+    beside: tuple[EnvironmentRecord, ...] = ()
 
 
 @record(frozen=True, slots=True)
@@ -246,7 +248,9 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         is_installing=case.is_installing,
         is_level_one=case.is_level_one,
         files=formats.plural(analysis.files_read, "file"),
-        billing=billing_view(case.environment, case.now) if is_running else case.idle,
+        billing=total_billing_view([case.environment, *case.beside], case.now)
+        if case.environment and is_running
+        else case.idle,
     )
 
 

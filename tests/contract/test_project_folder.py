@@ -196,7 +196,12 @@ def test_a_folder_that_is_looked_at_alone_says_how_it_is_looked_at_in_its_reposi
     hint = "this folder alone; what it is built on around it counts with --project research/nets"
     program = tmp_path / "research" / "nets" / "train.py"
     (tmp_path / "research" / "nets" / "nets.py").write_text("")
-    for line, told in (("import turtle, nets", ""), ("from acme import core", hint), ("import common", hint)):
+    for line, told in (
+        ("import turtle, nets", ""),
+        (f"import {'a' * 300}", ""),
+        ("from acme import core", hint),
+        ("import common", hint),
+    ):
         program.write_text(f"{line}\n{LARGE}")
         assert project_of("research/nets") == told
         assert project_of("research/nets", "--project", "research/nets") == "research/nets"
@@ -210,7 +215,10 @@ def test_a_terminal_refuses_a_project_that_is_not_there(tmp_path: Path, command:
     (tmp_path / "research" / "away").symlink_to("/usr")
     for name in ("research/none", "research/away", "research/nets/train.py"):
         told = person.is_refused(*command.split(), "--project", name)
-        assert f"There is no folder {name} in the repository. The policy names llm, research/nets." in told
+        assert (
+            f"There is no folder {name} in the repository, or nothing in it that is read. The policy names llm, research/nets."
+            in told
+        )
     assert "cannot be ../x" in person.is_refused(*command.split(), "--project", "../x")
 
 

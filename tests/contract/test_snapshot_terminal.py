@@ -104,6 +104,8 @@ def test_what_is_resumed_is_of_the_project_that_its_machine_was_of(terminal: Ter
     (snapshots / f"{record.name}.yaml").write_text("hardware: {gpu_type: A40, gpu_count: 1}\n")
     resumed = terminal.run("resume", record.name, "--dry-run", RUNPOD_API_KEY=CLOUD_KEY)
     assert f"{record.name} (profile vision)" in " ".join(resumed.stdout.split())
+    inside = terminal.run("resume", record.name, "--dry-run", folder=terminal.folder / "llm", RUNPOD_API_KEY=CLOUD_KEY)
+    assert f"{record.name} (profile vision)" in " ".join(inside.stdout.split())
     other = terminal.run("resume", record.name, "--dry-run", "--project", "llm", RUNPOD_API_KEY=CLOUD_KEY)
     assert "Dry run: 1 × A40" in other.stdout
 

@@ -14,7 +14,7 @@ from gpu_lol_action.adapters.ledger import RecordLedger
 from gpu_lol_action.adapters.ledger_refs import GitRefStore
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease, Requester, SshEndpoint, State
 from gpu_lol_action.domain.ledger import Entry
-from gpu_lol_action.domain.names import environment_name, user_hash
+from gpu_lol_action.domain.names import environment_name, machine_key, user_hash
 from gpu_lol_action.rehearsal.github_events import Webhook
 from gpu_lol_action.rehearsal.stage import PACKAGE_ROOT, Stage, StepRun
 
@@ -68,7 +68,7 @@ def put_record(
     """A machine on record that is ready, on an address of this machine where nobody answers."""
     now = datetime.now(timezone.utc)
     claim = EnvironmentRecord(
-        name=environment_name(repository_id, number, project, login),
+        name=environment_name(repository_id, number, machine_key(project, ""), login),
         state=State.CLAIMED,
         repository="acme/llm-lab",
         repository_id=repository_id,

@@ -14,6 +14,7 @@ from gpu_lol_action.domain.folders import folder_meant, folder_of, unknown_proje
 from gpu_lol_action.domain.policy import POLICY_PATH
 from gpu_lol_action.errors import SpecError
 
+MAX_NAME = 100  # characters of a module that is looked for
 MAX_ABOVE = 40  # folders above one that are looked at for its checkout
 
 
@@ -81,7 +82,14 @@ def built_above(folder: Path, checkout: Checkout) -> str:
     if not place:
         return ""
     homes = [root / above / source for above in ("", *_folders_above(place)) for source in ("", "src")]
-    imported = {name for each in checkout.sources if each.code is not None for name in each.code.imported()}
+    # A longer name is no file's, and to look for one is an error.
+    imported = {
+        name
+        for each in checkout.sources
+        if each.code is not None
+        for name in each.code.imported()
+        if len(name) <= MAX_NAME
+    }
     names = (
         imported - sys.stdlib_module_names - {part.partition("/")[0].removesuffix(".py") for part in checkout.by_path}
     )
@@ -130,5 +138,5 @@ def _located(checkout: Checkout, folder: str, like: Checkout | None) -> Checkout
     has_it = any(path.startswith(f"{folder}/") for path in checkout.by_path) if like is None else like.project == folder
     if has_it:
         return _with_own_spec(replace(checkout, project=folder))
-    missing = f"the policy's `analysis.folders` names `{folder}`, which holds nothing that is read"
+    missing = f"`{folder}`, in which the project is said to be, holds nothing that is read"
     return replace(checkout, notes=(missing, *checkout.notes))

@@ -173,7 +173,9 @@ def test_down_of_a_profile_that_does_not_run_ends_no_other(bench: Bench) -> None
     """Also where the light step had marked that profile and it is gone by now."""
     bench.running()
     outcome = handle_down(bench.context, bench.order("/gpu-lol down big", profile="big"))
-    assert outcome.reason_code == "nothing_to_tear_down"
+    assert outcome.reason_code == "unknown_machine"
+    assert "Nothing is running" not in outcome.text, "another one is, and costs money"
+    assert "`gl-au-12` runs at $0.44/h" in outcome.text
     assert bench.record.state is State.READY
     assert bench.cloud.running
 

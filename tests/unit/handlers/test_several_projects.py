@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote, UnreadableNote, note_from_json, note_to_json
 from gpu_lol_action.domain.request import CommentCreated
-from gpu_lol_action.errors import Door
+from gpu_lol_action.errors import Door, TransientError
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from gpu_lol_action.handlers.propose_sticky import PROPOSAL_PREFIX
@@ -83,7 +84,10 @@ def test_each_project_has_a_machine_of_its_own(bench: Bench) -> None:
         LLM: (LLM, "", ("tokens",)),
         VISION: (VISION, "", ("pictures",)),
     }
-    assert {r.name for r in found.values()} == {environment_name(5, 12, LLM), environment_name(5, 12, VISION)}
+    assert {r.name for r in found.values()} == {
+        environment_name(5, 12, f"{LLM}:"),
+        environment_name(5, 12, f"{VISION}:"),
+    }
     # The same one by its name is the machine that runs already.
     assert code(say(bench, f"/gpu-lol up --project {LLM}", number=7)) == "already_running"
     assert f"(profile `{LLM}`)" in bench.texts[-1]
@@ -95,11 +99,84 @@ def test_a_machine_is_ended_by_the_name_of_its_project(bench: Bench) -> None:
     assert code(say(bench, "/gpu-lol down", number=7)) == "several_environments"
     assert LLM in bench.texts[-1]
     assert VISION in bench.texts[-1]
+    assert "2 machines" in bench.texts[-1].splitlines()[-1], "both cost money"
+    say(bench, "/gpu-lol analyze", number=11)
+    assert "2 machines" in next(text for text in bench.texts if text.startswith(PROPOSAL_PREFIX)).splitlines()[-1]
     say(bench, "/gpu-lol status", number=8)
     assert f"(`{VISION}`)" in bench.texts[-1]
     for number, word in enumerate(("vision", LLM), 9):
         assert code(say(bench, f"/gpu-lol down {word}", number=number)) == "torn_down"
     assert {record.state for record in records(bench).values()} == {State.CLOSED}
+
+
+@pytest.mark.parametrize("word", ["large", "llm:large", f"{LLM}:large"])
+def test_a_profile_of_a_project_is_ended_by_either_name(bench: Bench, word: str) -> None:
+    (bench.forge.folder / LLM / ".gpu-lol.yaml").write_text(
+        SPEC % "tokens" + "profiles: {large: {hardware: {vram_required_gb: 22}}}\n"
+    )
+    assert code(say(bench, "/gpu-lol up large")) == "launched"
+    say(bench, "/gpu-lol up --project vision", number=6)
+    say(bench, f"/gpu-lol extend 1h --profile {word}", number=7)
+    assert records(bench)[f"{LLM}:large"].lease.expires_at > records(bench)[VISION].lease.expires_at
+    assert code(say(bench, f"/gpu-lol down {word}", number=8)) == "torn_down"
+    assert {label: record.state for label, record in records(bench).items()} == {
+        f"{LLM}:large": State.CLOSED,
+        VISION: State.READY,
+    }
+
+
+def test_a_name_that_could_be_two_machines_ends_neither(bench: Bench) -> None:
+    policy = replace(POLICY, project_folders=("a/llm", "b/llm"))
+    for number, folder in enumerate(policy.project_folders, 5):
+        (bench.forge.folder / folder).mkdir(parents=True)
+        (bench.forge.folder / folder / ".gpu-lol.yaml").write_text(SPEC % "x")
+        assert code(say(bench, f"/gpu-lol up --project {folder}", policy, number=number)) == "launched"
+    assert code(say(bench, "/gpu-lol down llm", policy, number=8)) == "several_environments"
+    assert code(say(bench, "/gpu-lol extend 1h --profile llm", policy, number=9)) == "several_environments"
+    assert code(say(bench, "/gpu-lol down audio", policy, number=10)) == "unknown_machine"
+    assert "Nothing is running" not in bench.texts[-1]
+    assert code(say(bench, "/gpu-lol validate --profile audio", policy, number=11)) == "unknown_machine"
+    assert len(bench.cloud.running) == 2
+
+
+def test_a_record_that_cannot_be_read_may_be_the_one_that_is_meant(bench: Bench) -> None:
+    bench.ledger._store.create(environment_name(5, 12, f"{VISION}:"), "{not json", "x")
+    for number, word in enumerate(("vision", VISION), 5):
+        assert code(say(bench, f"/gpu-lol down {word}", number=number)) == "teardown_unproven"
+
+
+def test_no_second_machine_is_rented_because_a_push_changes_another_project(bench: Bench) -> None:
+    bench.forge.changed = {f"{VISION}/train.py"}
+    assert code(say(bench, "/gpu-lol up")) == "launched"
+    bench.forge.changed |= {f"{LLM}/train.py"}
+    assert code(say(bench, "/gpu-lol up", number=6)) == "already_running"
+    assert f"One for `{LLM}` beside it: `/gpu-lol up --project {LLM}`" in bench.texts[-1]
+    assert list(records(bench)) == [VISION]
+    # Whoever names one, or sets one, means it.
+    assert code(say(bench, f"/gpu-lol up --project {LLM}", number=7)) == "launched"
+
+
+def test_no_second_machine_is_rented_because_the_policy_names_projects_now(bench: Bench) -> None:
+    assert code(say(bench, "/gpu-lol up", Policy(project_folders=(VISION,)))) == "launched"
+    assert code(say(bench, "/gpu-lol up", number=6)) == "already_running"
+    assert len(bench.cloud.running) == 1
+
+
+@pytest.mark.parametrize("broken", ["changed_paths", "notes"])
+def test_nothing_is_rented_where_it_cannot_be_told_which_project_is_meant(
+    bench: Bench, broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_words: object) -> Any:
+        raise TransientError("github_unavailable", "GitHub is away")
+
+    assert bench.context.surfaces is not None
+    owner: Any = bench.forge if broken == "changed_paths" else type(bench.context.surfaces.notes)
+    monkeypatch.setattr(owner, broken if broken == "changed_paths" else "read", fail)
+    for number, command in enumerate(("up", "smoke"), 5):
+        assert code(say(bench, f"/gpu-lol {command}", number=number)) == "github_unavailable"
+    assert bench.ledger.entries() == []
+    if broken == "changed_paths":
+        assert code(say(bench, "/gpu-lol up --project vision", number=7)) == "launched"
 
 
 def test_a_project_that_no_policy_names_can_be_had_too(bench: Bench) -> None:
@@ -112,6 +189,11 @@ def test_a_folder_that_is_not_there_launches_nothing(bench: Bench) -> None:
         assert code(say(bench, f"/gpu-lol {command} --project research/audio", number=number)) == "unknown_project"
         assert f"The policy names `{LLM}`, `{VISION}`." in bench.texts[-1]
     assert bench.ledger.entries() == []
+
+
+def test_a_projects_name_in_a_profiles_place_is_told_the_option(bench: Bench) -> None:
+    assert code(say(bench, "/gpu-lol up vision")) == "unknown_profile"
+    assert f"/gpu-lol up --project {VISION}" in bench.texts[-1]
 
 
 def test_a_profile_with_a_slash_is_told_the_option(bench: Bench) -> None:
@@ -144,6 +226,29 @@ def test_what_is_set_holds_until_it_is_taken_back(bench: Bench) -> None:
     assert "Corrected" not in sticky
 
 
+def test_what_was_set_for_one_projects_machine_is_not_used_for_anothers(bench: Bench) -> None:
+    bench.forge.changed = {f"{VISION}/train.py"}
+    assert code(say(bench, "/gpu-lol set vram=70")) == "corrected"
+    assert code(say(bench, f"/gpu-lol set project={VISION}", number=6)) == "corrected"
+    sticky = next(text for text in bench.texts if text.startswith(PROPOSAL_PREFIX))
+    assert "`vram=70` by ada, `project=research/vision` by ada" in sticky, "it is the same project's still"
+    assert code(say(bench, "/gpu-lol set project=auto", number=7)) == "corrected"
+    bench.forge.changed |= {f"{LLM}/train.py"}
+    say(bench, "/gpu-lol up --dry-run", number=8)
+    assert "1 × RTX4090" in bench.texts[-1]
+
+
+def test_answers_name_the_command_for_their_project(bench: Bench) -> None:
+    say(bench, "/gpu-lol up --project vision --dry-run")
+    assert f"```\n/gpu-lol up --project {VISION}\n```" in bench.texts[-1]
+    say(bench, "/gpu-lol offers --project vision", number=6)
+    assert f"`/gpu-lol up --project {VISION} --gpu RTX4090`" in bench.texts[-1]
+    say(bench, "/gpu-lol up --project vision", number=7)
+    assert f"This is `{VISION}`" in bench.texts[-1]
+    say(bench, "/gpu-lol down", number=8)
+    assert f"Again: `/gpu-lol up --project {VISION}`" in bench.texts[-1]
+
+
 def test_a_project_that_is_not_there_cannot_be_set(bench: Bench) -> None:
     assert code(say(bench, "/gpu-lol set vram=48 project=research/audio")) == "unknown_project"
     assert code(say(bench, "/gpu-lol analyze", number=6)) == "proposed"
@@ -165,6 +270,16 @@ def test_a_confirmed_machine_is_of_the_project_that_was_asked_for(bench: Bench) 
     assert list(records(bench)) == [VISION]
     say(bench, "/gpu-lol down", policy, number=7)
     assert code(say(bench, line, policy, author="grace", number=8)) == "confirmation_outdated"
+
+
+def test_one_confirmation_is_for_one_project(bench: Bench) -> None:
+    policy = replace(POLICY, max_price_usd_per_hour=Decimal(9), confirm_above_usd_per_hour=Decimal("0.10"))
+    assert code(say(bench, "/gpu-lol up", policy)) == "confirmation_required"
+    assert f"| project | `{LLM}` |" in bench.texts[-1]
+    line = next(line for line in bench.texts[-1].splitlines() if line.startswith("/gpu-lol confirm"))
+    assert code(say(bench, "/gpu-lol set project=vision", policy, number=6)) == "corrected"
+    assert code(say(bench, line, policy, author="grace", number=7)) == "confirmation_outdated"
+    assert bench.ledger.entries() == []
 
 
 # --- what a pull request changes in several ------------------------------------------------------------------
@@ -224,13 +339,31 @@ def test_news_of_another_project_is_news_though_the_first_stays_as_it_is(bench: 
 def test_four_others_are_looked_into_and_the_rest_is_named(bench: Bench, tmp_path: Path) -> None:
     text = sticky(bench, trees(bench, tmp_path, dict.fromkeys("abcdefgh", ("0.5B", "7B"))))
     assert [row.split(" | ")[0] for row in rows(text)] == ["| `b`", "| `c`", "| `d`", "| `e`"]
-    assert "changed too, but not looked into: `f`, `g`, `h`" in text
+    assert "not looked into, but changed too: `f`, `g`, `h`" in text
 
 
 def test_another_projects_invalid_file_is_told_in_its_row(bench: Bench, tmp_path: Path) -> None:
     policy = trees(bench, tmp_path, {"a": ("0.5B", "7B"), "b": ("0.5B", "7B")})
     (bench.forge.folder / "b" / ".gpu-lol.yaml").write_text("hardwear: {}\n")
     assert rows(sticky(bench, policy)) == ["| `b` | – | b/.gpu-lol.yaml, line 1: there is no key `hardwear`. |"]
+
+
+def test_another_projects_invalid_file_is_the_news_where_nothing_else_is(bench: Bench, tmp_path: Path) -> None:
+    policy = trees(bench, tmp_path, {"a": ("7B", "7B"), "b": ("0.5B", "7B")})
+    (bench.forge.folder / "b" / ".gpu-lol.yaml").write_text("hardwear: {}\n")
+    bench.forge.changed |= {"a/train.py"}
+    text = sticky(bench, policy)
+    assert "🔴 Another project: `b`, b/.gpu-lol.yaml, line 1: there is no key `hardwear`." in text
+
+
+def test_a_project_that_a_pull_request_deletes_is_not_its_own(bench: Bench, tmp_path: Path) -> None:
+    policy = trees(bench, tmp_path, {"a": ("7B", "7B"), "b": ("0.5B", "7B")})
+    shutil.rmtree(bench.forge.folder / "a")
+    bench.forge.changed |= {"a/train.py"}
+    text = sticky(bench, policy)
+    assert "Project `b`" in text
+    assert "set project=a" not in text
+    assert rows(text) == []
 
 
 def test_a_project_built_on_what_changes_is_an_other_one_too(bench: Bench, tmp_path: Path) -> None:
@@ -300,6 +433,17 @@ def test_an_example_with_packages_of_its_own_is_told_as_something_to_ask_for(ben
     assert rows(text) == []
     bench.forge.changed |= {"examples/audio/train.py"}
     assert "its own: `examples/audio`, `examples/dreambooth` · " in sticky(bench, Policy())
+
+
+@pytest.mark.parametrize("name", ["dreambooth --share mallory", "a`b", "x;id", "ünder"])
+def test_a_folders_name_makes_no_command(bench: Bench, tmp_path: Path, name: str) -> None:
+    paths = {f"examples/{name}/train.py": TRAIN % "0.5B", f"examples/{name}/requirements.txt": "torch\n"}
+    library(bench, tmp_path, ("0.5B", "32B"), {*paths, "main.py"}, **{"main.py": TRAIN % "0.5B", **paths})
+    (bench.forge.folder / "main.py").write_text(TRAIN % "32B")
+    text = sticky(bench, Policy())
+    assert "Changed, with packages of its own: " in text
+    assert "up --project" not in text
+    assert "set project=" not in text
 
 
 def test_nothing_is_told_of_the_folder_that_a_proposal_is_about(bench: Bench, tmp_path: Path) -> None:

@@ -104,6 +104,19 @@ def test_a_project_whose_file_is_invalid_keeps_no_other_from_its_test(bench: Ben
     assert "hardwear" in told["llm"].why
 
 
+def test_a_folder_that_is_gone_or_empty_keeps_no_other_project_from_its_test(bench: Bench) -> None:
+    policy = projects(bench, llm=SPEC, vision=OTHER)
+    (bench.forge.folder / "pictures").mkdir()
+    (bench.forge.folder / "pictures" / "cat.png").write_bytes(b"PNG")
+    scheduled(bench, replace(policy, project_folders=("llm", "gone", "pictures", "vision")))
+    told = {run.cell: run for run in booked(bench)}
+    assert {cell for cell, run in told.items() if run.result is SmokeResult.PASSED} == {"llm", "vision"}
+    for cell in ("gone", "pictures"):
+        assert (told[cell].reason_code, told[cell].result) == ("unknown_project", SmokeResult.NOT_RUN)
+        assert f"no folder `{cell}`" in told[cell].why
+    assert len([line for line in bench.cloud.log if line.startswith("launch")]) == 2
+
+
 def test_a_repository_of_invalid_files_alone_rents_nothing(bench: Bench) -> None:
     scheduled(bench, projects(bench, llm="hardwear: {}\n", vision="hardwear: {}\n"))
     assert [run.cell for run in booked(bench)] == ["llm", "vision"]

@@ -88,9 +88,7 @@ def test_a_bound_cuts_what_lies_beside_the_project(tmp_path: Path, monkeypatch: 
 def test_a_folder_that_is_not_there_is_said_and_all_is_looked_at(tmp_path: Path) -> None:
     root = whole(tmp_path, "nets")
     told = analyze(read_in_folder(root, "net"))
-    assert (
-        told.not_understood.count("the policy's `analysis.folders` names `net`, which holds nothing that is read") == 1
-    )
+    assert told.not_understood.count("`net`, in which the project is said to be, holds nothing that is read") == 1
     assert answer(told) == answer(analyze(read_checkout(root)))
     moved = in_folder(read_checkout(root), "net")
     assert moved is not None

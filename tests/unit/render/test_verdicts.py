@@ -1,0 +1,63 @@
+"""What a heading and a check run say where another project changes beside the one that a proposal is about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpu_lol_action.domain.surfaces import Conclusion
+from gpu_lol_action.render.check_report import proposal_report
+from gpu_lol_action.render.views_projects import OtherProject, ProjectsCase
+from gpu_lol_action.render.views_proposal import verdict_of
+from tests.golden.cases import CPU, LADDER, NO_FIT, NO_NEED, SMALL_LADDER, analysis, change_of, proposal_case
+
+SAME = {"base_analysis": analysis(), "base_ladder": LADDER}
+SMALL, LARGE, NONE, LOST = (analysis(1024), SMALL_LADDER), (analysis(), LADDER), (CPU, NO_NEED), (analysis(), NO_FIT)
+DEARER, CHEAPER = OtherProject("b", *LARGE, *SMALL), OtherProject("b", *SMALL, *LARGE)
+NEW, NEW_CPU = OtherProject("b", *LARGE, is_new=True), OtherProject("b", *NONE, is_new=True)
+WRONG, UNFIT = OtherProject("b", problem="no such key"), OtherProject("b", *LOST, *SMALL)
+
+
+@pytest.mark.parametrize(
+    ("other", "verdict", "conclusion"),
+    [
+        (DEARER, "project_dearer", Conclusion.NEUTRAL),
+        (CHEAPER, "project_cheaper", Conclusion.SUCCESS),
+        (NEW, "project_new", Conclusion.SUCCESS),
+        (NEW_CPU, "same", Conclusion.SUCCESS),
+        (OtherProject("b", *SMALL, *SMALL), "same", Conclusion.SUCCESS),
+        (WRONG, "project_wrong", Conclusion.ACTION_REQUIRED),
+        (UNFIT, "project_wrong", Conclusion.ACTION_REQUIRED),
+    ],
+)
+def test_where_the_project_stays_as_it_is_another_ones_news_is_told(
+    other: OtherProject, verdict: str, conclusion: Conclusion
+) -> None:
+    case = replace(proposal_case(**SAME), projects=ProjectsCase("a", ("a", "b"), (other,)))
+    assert verdict_of(case) == verdict
+    assert proposal_report(case, None).conclusion is conclusion
+
+
+def test_what_is_wrong_comes_first_and_then_what_is_dearer() -> None:
+    def verdict(*others: OtherProject) -> str:
+        return verdict_of(replace(proposal_case(**SAME), projects=ProjectsCase("a", ("a", "b"), others)))
+
+    assert verdict(CHEAPER, NEW, DEARER, WRONG) == "project_wrong"
+    assert verdict(CHEAPER, NEW, DEARER) == "project_dearer"
+    assert verdict(CHEAPER, NEW) == "project_new"
+
+
+def test_less_memory_on_the_same_machine_hides_no_dearer_project() -> None:
+    own = proposal_case(**SAME, change=change_of(analysis(1024), analysis()))
+    assert verdict_of(own) == "same_machine"
+    assert verdict_of(replace(own, projects=ProjectsCase("a", ("a", "b"), (DEARER,)))) == "project_dearer"
+    assert verdict_of(replace(own, projects=ProjectsCase("a", ("a", "b"), (CHEAPER,)))) == "same_machine"
+
+
+def test_its_own_news_stay_in_the_heading_and_the_check_tells_both() -> None:
+    cheaper = proposal_case(analysis=analysis(1024), ladder=SMALL_LADDER, base_analysis=analysis(), base_ladder=LADDER)
+    both = replace(cheaper, projects=ProjectsCase("a", ("a", "b"), (DEARER,)))
+    assert verdict_of(both) == "cheaper"
+    assert proposal_report(cheaper, None).conclusion is Conclusion.SUCCESS
+    assert proposal_report(both, None).conclusion is Conclusion.NEUTRAL
