@@ -99,7 +99,7 @@ KEYS: tuple[Key, ...] = (
         "whether another image, CUDA, Python or package alone is worth a proposal"),
     Key("analysis.folders", "project_folders", Kind.FOLDERS,
         "the folders of a repository's projects: proposals and machines are for the first that a pull request changes or one that "
-        "a command names, a schedule tests them all ([analysis-evidence.md](analysis-evidence.md#a-project-in-a-folder)); with none named the only project is looked for"),
+        "a command names, a schedule tests them all ([projects.md](projects.md)); with none named the only project is looked for"),
     Key("analysis.hub", "asks_hub", Kind.SWITCH,
         "whether sizes of models are looked up on the Hugging Face Hub: [hub-and-llm.md](hub-and-llm.md)"),
     Key("analysis.llm_for_forks", "may_forks_ask_llm", Kind.SWITCH,
