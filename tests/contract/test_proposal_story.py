@@ -24,7 +24,8 @@ from gpu_lol_action.domain.policy import POLICY_PATH, Policy
 from gpu_lol_action.domain.policy_yaml import parse_policy
 from gpu_lol_action.domain.redaction import redact
 from gpu_lol_action.domain.request import Command, Outcome, PullRequestChanged
-from gpu_lol_action.errors import Door, SpecError
+from gpu_lol_action.errors import Door, SpecError, UserError
+from gpu_lol_action.handlers.chosen_project import settled
 from gpu_lol_action.handlers.context import Context, Order, Settings
 from gpu_lol_action.handlers.correct import asked_for, handle_mute, handle_set
 from gpu_lol_action.handlers.ports_surfaces import Notes
@@ -440,6 +441,32 @@ def test_a_note_that_somebody_broke_corrects_nothing_and_is_said(lab: Lab) -> No
     store.create(str(lab.number), '{"version": 1, "set": {"vram": {"value": "x", "by": 3}}}', "by hand")
     assert lab.propose() == "proposed"
     assert any("cannot be read" in note for note in lab.progress.notes)
+
+
+def test_a_project_that_is_set_is_what_the_pull_request_is_about(lab: Lab) -> None:
+    policy = {POLICY_PATH: "analysis: {folders: [llm, vision]}\n"}
+    lab.hub.commit(policy, branch="main")
+    held = {f"{name}/train.py": TRAIN.format(model) for name, model in (("vision", "7B"), ("llm", "0.5B"))}
+    assert lab.propose(lab.hub.push(lab.number, "ada", held)) == "proposed"
+    assert "Project `llm`, of 2 that the policy names · another: `/gpu-lol set project=vision`" in lab.texts[0]
+    assert "| `vision` | new | **1 × " not in lab.texts[0], "nothing was there to be dearer than"
+    assert "| `vision` | new | 1 × " in lab.texts[0]
+    lab.policy = parse_policy(policy[POLICY_PATH])
+    words = (Correction("project", "vision"), Correction("vram", 70))
+    handle_set(lab.context(is_change=False), lab.order("/gpu-lol set", corrections=words))
+    assert "`vram=70` by ada, `project=vision` by ada" in lab.texts[0]
+    assert "| `llm` | new | 1 × " in lab.texts[0]
+    # Another run knows of it, for the machine as for the proposal; of another project's machine nothing was said.
+    for asked, project, vram_gib in (("", "vision", 70), ("llm", "llm", None)):
+        order = settled(lab.context(is_change=False), lab.order("/gpu-lol up", project=asked))
+        assert order.note is not None
+        assert (order.project, order.note.corrections.vram_gib) == (project, vram_gib)
+    gone = lab.hub.push(lab.number, "ada", {"vision/train.py": None})
+    assert lab.propose(gone) == "proposed"
+    assert "The project `vision`, which was set for this PR, is gone; nothing is rented until" in lab.texts[0]
+    with pytest.raises(UserError):
+        settled(lab.context(is_change=False), lab.order("/gpu-lol up"))
+    assert lab.hub.problems() == []
 
 
 # --- check runs and annotations -------------------------------------------------------------------------------------
