@@ -47,5 +47,6 @@ def unknown_project(folder: str, named: Sequence[str], *, is_set: bool = False) 
         what = f"The project that was set for this pull request is gone: there is no folder `{folder}`."
         return UserError("unknown_project", what, why=why, fix="/gpu-lol set project=auto")
     what = f"There is no folder `{folder}` in the repository, or nothing in it that is read."
-    fix = "Name another folder" + (f": `--project {named[0]}`" if named else "") + "."
+    other = next((each for each in named if each != folder and is_word(each)), "")
+    fix = f"Name another folder: `--project {other}`." if other else "Name another folder."
     return UserError("unknown_project", what, why=why, fix=fix)

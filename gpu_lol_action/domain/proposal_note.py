@@ -26,7 +26,7 @@ _MAX_TEXT = 300
 class ProposalNote:
     """``set_by`` maps the key of each correction in force to the login that gave it; ``muted_by`` is empty where nobody did.
 
-    ``about`` is the folder of the project whose machine is corrected, empty where the repository leaves no choice: of another one
+    ``about`` is the folder of the project whose machine is corrected, empty where none is named: of another one
     nothing was said. ``answers`` are what a language model said when the proposal was made.
     """
 
@@ -88,9 +88,9 @@ def note_from_json(text: str) -> ProposalNote:
         set_by = {key: _login(entry["by"]) for key, entry in given.items()}
         corrections, answers = Corrections().with_changes(changes), kept_from_json(document.get("answers"))
         about = document.get("about", "")
-        return ProposalNote(
-            corrections, set_by, _login(document["muted_by"]), answers, about and str(_checked("project", about))
-        )
+        if about != "":
+            about = str(_checked("project", about))
+        return ProposalNote(corrections, set_by, _login(document["muted_by"]), answers, about)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableNote(str(error)[:200]) from None
 

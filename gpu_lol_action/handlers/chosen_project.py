@@ -15,7 +15,7 @@ from gpu_lol_action.domain.names import environment_name, machine_key
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import PullRequest
-from gpu_lol_action.errors import GpuLolError
+from gpu_lol_action.errors import GpuLolError, TransientError
 from gpu_lol_action.handlers.concluding import Fetched
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.notes import read_note
@@ -99,7 +99,12 @@ class Choice:
         folder = folder or self.first()
         is_choice = bool(folder) and named != (folder,)
         project = folder if is_choice else ""
-        return Subject(self.policy.about(folder), note.on(project), project, gone)
+        return Subject(self.policy.about(folder), self.noted(note, folder), project, gone)
+
+    def noted(self, note: ProposalNote, folder: str) -> ProposalNote:
+        """Return what was set for the project in a folder; before there was more than one it was said of the only one."""
+        is_only_one = not note.about and self.policy.project_folders == (folder,)
+        return replace(note, about=folder) if is_only_one else note.on(folder)
 
     def first(self) -> str:
         """Return the first named project that the pull request changes, else the first that is built on what it changes.
@@ -143,6 +148,9 @@ def changed_by(context: Context, pull_request: PullRequest, *, is_needed: bool =
         return sorted(context.forge.changed_paths(pull_request.base_sha, pull_request.head_sha))
     except GpuLolError as error:
         if is_needed:
-            raise
+            why = "Which project a pull request is about is told by what it changes."
+            raise TransientError(
+                error.reason_code, error.explanation.what, why=why, fix="/gpu-lol up --project FOLDER"
+            ) from error
         context.progress.line(f"what it changes could not be told: {error.explanation.what}")
         return ()

@@ -13,6 +13,7 @@ from gpu_lol_action.domain.confirmation import Confirmation, Request, WrittenCom
 from gpu_lol_action.domain.durations import format_duration
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.request import Command, Deny, Ignore, Outcome
+from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.authority import read_authority
 from gpu_lol_action.handlers.chosen_project import machine_name, settled
@@ -77,7 +78,10 @@ def confirmed_order(context: Context, order: Order) -> Order | Deny:
     written = context.forge.comment(comment_of(command.topic) or 0)
     asked = _asked(context, order, written)
     if asked is None or written is None:
-        return _outdated("there is no such request", "its comment is gone, was edited, or asks for something else.")
+        return _outdated(
+            "there is no such request",
+            "its comment is gone, was edited, asks for something else, or means another project now.",
+        )
     refused = _check_people(order, written) or _check_time(context, order, written)
     if refused is not None:
         return refused
@@ -100,7 +104,10 @@ def _asked(context: Context, order: Order, written: WrittenComment | None) -> Or
     for command in () if isinstance(parsed, Ignore) else parsed:
         if isinstance(command, Command) and command.name == "up":
             asked = replace(order, command=command, requester=written.author, comment_id=written.comment_id)
-            asked = settled(context, asked)
+            try:
+                asked = settled(context, asked)
+            except UserError:  # of a folder that is not there nobody was told that it waits
+                continue
             if request_of(asked, asked.project).name == order.command.topic:
                 return asked
     return None

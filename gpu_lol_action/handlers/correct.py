@@ -27,15 +27,17 @@ def handle_correction(context: Context, order: Order) -> Outcome:
 
 
 def handle_set(context: Context, order: Order) -> Outcome:
-    """Correct the proposal, for this commit and for later ones. Raises UserError for a project that is not there; then nothing is changed."""
+    """Correct the proposal, for this commit and for later ones. Raises GpuLolError where it cannot be told for which project, and changes nothing."""
     login = order.requester.login
-    choice = Choice(context, order.pull_request, order.policy)
+    choice = Choice(context, order.pull_request, order.policy, is_sure=True)
     corrections = tuple(_found(choice, change) for change in order.command.corrections)
 
     def edit(note: ProposalNote) -> ProposalNote:
         named = [change for change in corrections if change.key == "project"]
         which = replace(NOTHING_CORRECTED, project=note.corrections.project).with_changes(named)
-        return note.on(choice.subject(ProposalNote(which)).project).corrected(corrections, login)
+        return choice.noted(note, choice.subject(ProposalNote(which)).policy.project_folder).corrected(
+            corrections, login
+        )
 
     _notes(context).change(order.pull_request.number, edit)
     return _shown(handle_propose(context, asked_for(order)), "corrected")

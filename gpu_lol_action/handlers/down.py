@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from gpu_lol_action.domain.environment import EnvironmentRecord, Tombstone
+from gpu_lol_action.domain.environment import Tombstone
 from gpu_lol_action.domain.ledger import Entry, UnreadableEntry
-from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.policy import Policy
-from gpu_lol_action.domain.request import Deny, Outcome, PullRequestClosed, Repository
+from gpu_lol_action.domain.request import Deny, Outcome, PullRequestClosed
 from gpu_lol_action.domain.surfaces import DeploymentState
 from gpu_lol_action.errors import GpuLolError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.refuse import deny
+from gpu_lol_action.handlers.open_machines import (
+    deny_beside,
+    entries_of,
+    is_of,
+    labels_of,
+    meant_of,
+    open_entries,
+    unknown_machine,
+)
 from gpu_lol_action.handlers.surfaces import move_deployment
 from gpu_lol_action.handlers.teardown import Ended, Unproven, end_environment, write_tombstone
 from gpu_lol_action.render import comments
@@ -24,7 +31,7 @@ def mark_down(context: Context, order: Order) -> bool:
 
     Returns whether there is anything to end: only then is the cloud needed.
     """
-    entries = entries_meant(context, order)
+    entries = meant_of(order, entries_of(context, order))
     if _is_ambiguous(order, entries):
         # Nothing is marked by guessing; what was marked before still has to end.
         return bool(_buried(entries))
@@ -33,9 +40,10 @@ def mark_down(context: Context, order: Order) -> bool:
 
 def handle_down(context: Context, order: Order) -> Outcome:
     """End this pull request's machine (``--all``: machines) and post one certificate for each."""
-    entries = entries_meant(context, order)
-    if not entries and (running := open_entries(context, order)):
-        return deny_beside(context, order, unknown_machine(order, running), running)
+    running = entries_of(context, order)
+    entries = meant_of(order, running)
+    if running and not entries:
+        return deny_beside(context, order, unknown_machine(order, running, "down"), running)
     if not entries:
         body = comments.nothing_to_tear_down(
             now=context.clock.now(), pull_request=order.pull_request_number, reply_to=order.reply_to
@@ -129,22 +137,8 @@ def _epitaph(context: Context, end: Ended | Unproven) -> str:
     return comments.ending(record=end.entry.record, now=context.clock.now())
 
 
-def _open_entries(context: Context) -> list[Entry | UnreadableEntry]:
-    return [
-        entry for entry in context.ledger.survey().entries if isinstance(entry, UnreadableEntry) or entry.record.is_open
-    ]
-
-
 def _entries_closed(context: Context, event: PullRequestClosed) -> list[Entry | UnreadableEntry]:
-    return [e for e in _open_entries(context) if _is_of(e, event.repository, event.pull_request.number)]
-
-
-def _is_of(entry: Entry | UnreadableEntry, repository: Repository, number: int) -> bool:
-    """Whether a record is of this pull request; of one that cannot be read, its name tells."""
-    if isinstance(entry, Entry):
-        return entry.record.pull_request == (number or None)
-    name = environment_name(repository.repository_id, number) if number else ""
-    return bool(name) and f"{entry.name}-".startswith(f"{name}-")
+    return [e for e in open_entries(context) if is_of(e, event.repository, event.pull_request.number)]
 
 
 def _buried(entries: Sequence[Entry | UnreadableEntry]) -> list[Entry]:
@@ -152,65 +146,16 @@ def _buried(entries: Sequence[Entry | UnreadableEntry]) -> list[Entry]:
 
 
 def _is_ambiguous(order: Order, entries: Sequence[Entry | UnreadableEntry]) -> bool:
-    return len(entries) > 1 and not order.command.is_all
+    # Of records that cannot be read none is ended, and all are told.
+    return len(entries) > 1 and not order.command.is_all and any(isinstance(entry, Entry) for entry in entries)
 
 
 def _ask_which(context: Context, order: Order, entries: Sequence[Entry | UnreadableEntry]) -> Outcome:
     """Say what runs, where a command could mean more than one machine; nothing is ended by guessing."""
-    profiles = [e.record.label or "the default" for e in entries if isinstance(e, Entry)]
     denial = Deny(
         "several_environments",
         f"{len(entries)} machines run here",
-        f"their profiles: {', '.join(profiles)}.",
+        f"they are called {labels_of(entries)}.",
         "/gpu-lol down --all",
     )
     return deny_beside(context, order, denial, entries)
-
-
-def deny_beside(context: Context, order: Order, denial: Deny, entries: Sequence[Entry | UnreadableEntry]) -> Outcome:
-    """Refuse an order, and say what runs all the same."""
-    records = [entry.record for entry in entries if isinstance(entry, Entry)]
-    return deny(context, order, denial, next(iter(records), None), records[1:])
-
-
-def entries_meant(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
-    """Return what an order means: all that runs for the pull request, or what is called as it says, and never another one.
-
-    Where nothing that can be read is called so, each record that cannot be read may be meant.
-    """
-    entries, word = open_entries(context, order), order.command.profile
-    if order.command.is_all or not word:
-        return entries
-    called = _called(word, [entry for entry in entries if isinstance(entry, Entry)])
-    return [*called] or [entry for entry in entries if isinstance(entry, UnreadableEntry)]
-
-
-def open_entries(context: Context, order: Order) -> list[Entry | UnreadableEntry]:
-    """Return what may run for an order's pull request; in a terminal what its user has rented."""
-    entries = [e for e in _open_entries(context) if _is_of(e, order.repository, order.pull_request.number)]
-    if order.pull_request_number is not None:
-        return entries
-    return [e for e in entries if isinstance(e, Entry) and e.record.requester.login == order.requester.login]
-
-
-def unknown_machine(order: Order, entries: Sequence[Entry | UnreadableEntry]) -> Deny:
-    """Return what is told where something runs, but nothing that is called as an order says."""
-    labels = [entry.record.label or "default" for entry in entries if isinstance(entry, Entry)]
-    which = f"down {labels[0]}" if order.command.name == "down" else f"{order.command.name} --profile {labels[0]}"
-    return Deny(
-        "unknown_machine",
-        f"no machine here is called `{order.command.profile}`",
-        f"what runs is called {', '.join(f'`{label}`' for label in labels)}.",
-        f"/gpu-lol {which}" if labels[0] != "default" else "/gpu-lol status",
-    )
-
-
-def _called(word: str, entries: Sequence[Entry]) -> list[Entry]:
-    """Return the machines that a word means: by their whole name, else by the end of it, else by project or profile alone."""
-    ways: tuple[Callable[[EnvironmentRecord], bool], ...] = (
-        lambda record: record.label == word,
-        lambda record: record.label.endswith(f"/{word}"),
-        lambda record: word in {record.project, record.profile} or record.project.endswith(f"/{word}"),
-    )
-    found = ([entry for entry in entries if is_called(entry.record)] for is_called in ways)
-    return next(filter(None, found), [])

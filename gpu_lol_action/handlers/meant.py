@@ -6,29 +6,36 @@ from gpu_lol_action.domain.environment import EnvironmentRecord, SshEndpoint, St
 from gpu_lol_action.domain.ledger import Entry
 from gpu_lol_action.domain.request import Deny, Outcome
 from gpu_lol_action.handlers.context import Context, Order
-from gpu_lol_action.handlers.down import deny_beside, entries_meant, open_entries, unknown_machine
+from gpu_lol_action.handlers.open_machines import (
+    deny_beside,
+    entries_of,
+    label_of,
+    labels_of,
+    meant_of,
+    unknown_machine,
+    with_profile,
+)
 
 
 def machine_meant(context: Context, order: Order, example: str) -> Entry | Deny:
     """Return the one open environment that is meant. ``example`` is the command as it would be given, without profile."""
-    entries = entries_meant(context, order)
+    running = entries_of(context, order)
+    entries = meant_of(order, running)
     found = [entry for entry in entries if isinstance(entry, Entry)]
     if len(found) > 1:
-        names = ", ".join(f"`{entry.record.label or 'default'}`" for entry in found)
-        ready = next((e.record.label for e in found if e.record.label and e.record.state is State.READY), "NAME")
+        ready = next((label_of(entry) for entry in found if entry.record.state is State.READY), "NAME")
         return Deny(
             "several_environments",
             f"{len(found)} machines run here",
-            f"their profiles: {names}.",
-            f"/gpu-lol {example} --profile {ready}",
+            f"they are called {labels_of(found)}.",
+            with_profile(example, ready),
         )
     if found:
         return found[0]
     if entries:
         return Deny("record_held", "its record cannot be read", "it counts as running until it can.", "/gpu-lol status")
-    running = open_entries(context, order)
     if running:
-        return unknown_machine(order, running)
+        return unknown_machine(order, running, example)
     return Deny("nothing_running", "no machine runs here", "it is rented by `up`.", "/gpu-lol up")
 
 
@@ -53,7 +60,7 @@ def ready_machine(context: Context, order: Order, example: str) -> tuple[Entry, 
 
 def deny_meant(context: Context, order: Order, denial: Deny) -> Outcome:
     """Answer that it cannot be told which machine is meant, or that it cannot be used; what runs is still billing."""
-    return deny_beside(context, order, denial, open_entries(context, order))
+    return deny_beside(context, order, denial, entries_of(context, order))
 
 
 def may_log_in(record: EnvironmentRecord, login: str) -> bool:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from gpu_lol_action.analysis.files.located import named_folders, project_asked
+from gpu_lol_action.analysis.files.located import named_folders, project_asked, read_in_folder
+from gpu_lol_action.domain.folders import unknown_project
 from gpu_lol_action.domain.gpus import UnknownAccelerator
 from gpu_lol_action.domain.market import StockAnswers
 from gpu_lol_action.domain.offer import Ladder, Requirement
@@ -19,10 +20,10 @@ from gpu_lol_action.errors import UserError
 from gpu_lol_action.handlers import answers
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.chosen_project import settled
-from gpu_lol_action.handlers.concluding import Reading, precision_of, price, prices_of
+from gpu_lol_action.handlers.concluding import Fetched, Reading, conclude, precision_of, price, prices_of
 from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.ports_lookups import Market
-from gpu_lol_action.handlers.reading import read_change, read_folder
+from gpu_lol_action.handlers.reading import read_change
 from gpu_lol_action.pricing.candidates import RankRequest, rank_candidates, with_options
 from gpu_lol_action.render import comments
 from gpu_lol_action.render.offers_json import offers_json
@@ -48,11 +49,19 @@ def describe_offers(
     """Return what ``gpu-lol offers`` prints; without a requirement it is about the code of the folder."""
     root, project = project_asked(folder, command.project, is_inside=True)
     folder = root if project else folder
-    policy = Policy(project_folders=(project,) if project else named_folders(folder)[0])
+    named = named_folders(folder)[0]
+    policy = Policy(project_folders=(project,) if project else named)
     if lookups.prices is not None:
         lookups.prices().begin(policy.clouds)
-    subject, ladder = _asked(command, policy, lookups, lambda: read_folder(folder, "", policy, lookups))
-    about = project if project and named_folders(folder)[0] != (project,) else ""
+
+    def read() -> Reading:
+        checkout = read_in_folder(folder, policy.project_folder)
+        if command.project and not checkout.project:
+            raise unknown_project(project, named)
+        return conclude(Fetched("", checkout), policy, lookups)
+
+    subject, ladder = _asked(command, policy, lookups, read)
+    about = project if named != (project,) else ""
     case = OffersCase(subject, ladder, _stock(command, ladder, market), policy, command, now(), about)
     if command.output_format == "json":
         return _outcome(case, json.dumps(offers_json(case), indent=2, ensure_ascii=False))

@@ -59,7 +59,7 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
         return AlreadyRunning(existing.record)
     elsewhere = _of_another_project(order, wanted, survey)
     if elsewhere is not None:
-        return AlreadyRunning(elsewhere, order.project)
+        return AlreadyRunning(elsewhere, order.policy.project_folder)
     restore = _saved_work(order, name, existing)
     if isinstance(restore, Deny):
         return restore
@@ -99,10 +99,10 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
 def _of_another_project(order: Order, wanted: Wanted, survey: Survey) -> EnvironmentRecord | None:
     """Return a machine of the same requester's pull request that runs for another project, where nobody has named this one.
 
-    Which project is meant moves with what is pushed and with the policy; no second machine is rented by that.
+    Which of several is meant moves with what is pushed and with the policy; no second machine is rented by that.
     """
     is_chosen = order.command.project or (order.note is not None and order.note.corrections.project)
-    if is_chosen or wanted.called != wanted.profile:
+    if is_chosen or not order.policy.project_folder or wanted.called != wanted.profile:
         return None
     number, login = order.pull_request_number, order.requester.login
     open_here = [each for each in survey.open_records if each.pull_request == number and each.profile == wanted.profile]

@@ -13,7 +13,7 @@ from gpu_lol_action.domain.folders import folder_of, is_word
 from gpu_lol_action.domain.measured import MeasuredRun
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.request import PullRequest
-from gpu_lol_action.errors import GpuLolError
+from gpu_lol_action.errors import GpuLolError, SpecError
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.chosen_project import Subject, changed_by, fetched_in_folder
 from gpu_lol_action.handlers.concluding import Compared, Fetched, conclude_change
@@ -96,9 +96,15 @@ def _read(context: Context, several: Several, folder: str) -> tuple[OtherProject
     try:
         head = fetched_in_folder(context, several.head, policy)
         base = fetched_in_folder(context, several.base, policy, head.checkout) if several.base is not None else None
-        compared = conclude_change(head, base, policy, lookups, measured=several.measured)
     except GpuLolError as error:
-        return OtherProject(folder, problem=error.explanation.what), True
+        return OtherProject(folder, problem=error.explanation.what), False
+    try:
+        compared = conclude_change(head, base, policy, lookups, measured=several.measured)
+    except SpecError as error:
+        is_news = base is None or base.checkout.spec_text != head.checkout.spec_text
+        return OtherProject(folder, problem=error.explanation.what, is_invalid=is_news), is_news
+    except GpuLolError as error:
+        return OtherProject(folder, problem=error.explanation.what), False
     is_new = base is not None and not _has(base, folder)
     return _told(folder, compared, is_new=is_new), not is_untouched(head, base, compared, policy)
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from gpu_lol_action.analysis.answer.calibrated import calibrated
 from gpu_lol_action.analysis.documents.lagging import carried
 from gpu_lol_action.analysis.files.checkout import Checkout
-from gpu_lol_action.analysis.files.located import read_in_folder
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.corrections import NO_CORRECTIONS, Corrections
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote
 from gpu_lol_action.domain.request import PullRequest
 from gpu_lol_action.errors import GpuLolError
-from gpu_lol_action.handlers.askable import NO_LOOKUPS, Lookups, may_ask_llm
+from gpu_lol_action.handlers.askable import Lookups, may_ask_llm
 from gpu_lol_action.handlers.chosen_project import fetch
 from gpu_lol_action.handlers.concluding import Fetched, Reading, conclude, concluded
 from gpu_lol_action.handlers.consulting import consult
@@ -35,11 +33,6 @@ def read_commit(
     return conclude(
         Fetched(sha, fetch(context, sha, policy)), policy, lookups, corrections, measured=measured_runs(context)
     )
-
-
-def read_folder(folder: Path, sha: str, policy: Policy, lookups: Lookups = NO_LOOKUPS) -> Reading:
-    """Do the same for a folder that is there already."""
-    return conclude(Fetched(sha, read_in_folder(folder, policy.project_folder)), policy, lookups)
 
 
 def read_change(

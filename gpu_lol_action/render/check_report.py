@@ -15,6 +15,7 @@ from gpu_lol_action.render.formats import gib
 from gpu_lol_action.render.limits import fit_comment
 from gpu_lol_action.render.markdown import visible
 from gpu_lol_action.render.verdicts import verdict_of_others
+from gpu_lol_action.render.views_projects import projects_view
 from gpu_lol_action.render.views_proposal import ProposalCase, verdict_of
 from gpu_lol_action.render.views_smoke import SmokeCase
 
@@ -36,11 +37,18 @@ def proposal_report(case: ProposalCase, details_url: str | None) -> CheckReport:
     return CheckReport(
         sha=case.place.sha,
         conclusion=conclusion,
-        title=plain_heading(body),
+        title=plain_heading(body) + _beside(case, verdict),
         summary=_summary(body, details_url),
         details_url=details_url,
         annotations=_annotations(case),
     )
+
+
+def _beside(case: ProposalCase, verdict: str) -> str:
+    """Return which other project is wrong, where the heading does not say it."""
+    news = projects_view(case.projects).news
+    is_told = verdict.startswith("project_") or news is None or not news.is_wrong
+    return "" if is_told or news is None else visible(f"; and {news.folder} is wrong", 120)
 
 
 def smoke_report(case: SmokeCase, body: str, details_url: str | None) -> CheckReport:

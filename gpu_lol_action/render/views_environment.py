@@ -9,6 +9,7 @@ from decimal import Decimal
 from urllib.parse import quote
 
 from gpu_lol_action.domain.environment import EnvironmentRecord
+from gpu_lol_action.domain.folders import is_word
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.launch.refusals import account_troubles, name_outcome
 from gpu_lol_action.pricing.budget import Spending
@@ -233,7 +234,7 @@ def running_view(record: EnvironmentRecord, marker: Safe, now: datetime, another
         ends=formats.clock_in(record.lease.expires_at, now),
         age=formats.duration(now - record.claimed_at),
         another=another,
-        up_another=up_command(another),
+        up_another=up_command(another) if is_word(another) else "",
         billing=billing_view(record, now),
     )
 

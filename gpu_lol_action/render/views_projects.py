@@ -22,7 +22,7 @@ _NONE = Safe("–")
 class OtherProject:
     """Another project that a pull request changes, and what it needs before and after; None where that cannot be told.
 
-    ``problem`` says why its head could not be told; ``is_new``: the base does not have it.
+    ``problem`` says why its head could not be told, and ``is_invalid`` that its file is invalid since; ``is_new``: the base does not have it.
     """
 
     folder: str
@@ -32,6 +32,7 @@ class OtherProject:
     base_ladder: Ladder | None = None
     is_new: bool = False
     problem: str = ""
+    is_invalid: bool = False
 
 
 @record(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def _row(other: OtherProject) -> ProjectRow:
         after=_need(other.analysis, other.ladder),
         is_new=other.is_new,
         needs_gpu=other.analysis is not None and other.analysis.spec.needs_gpu,
-        is_wrong=bool(other.problem) or (old is not None and other.analysis is not None and new is None),
+        is_wrong=other.is_invalid or (other.analysis is not None and new is None and (old is not None or other.is_new)),
         is_dearer=difference > 0,
         difference=formats.usd_per_hour_difference(difference) if difference else EMPTY,
         problem=other.problem,

@@ -219,6 +219,10 @@ def test_a_terminal_refuses_a_project_that_is_not_there(tmp_path: Path, command:
             f"There is no folder {name} in the repository, or nothing in it that is read. The policy names llm, research/nets."
             in told
         )
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "cat.png").write_bytes(b"PNG")
+    if command in ("analyze", "offers"):
+        assert "nothing in it that is read" in person.is_refused(command, "--project", "pictures")
     assert "cannot be ../x" in person.is_refused(*command.split(), "--project", "../x")
 
 

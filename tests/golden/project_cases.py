@@ -20,7 +20,9 @@ def projects(small: Side, large: Side, none: Side, text: str = "") -> ProjectsCa
             OtherProject("research/new", *small, is_new=True),
             OtherProject("research/cpu", *none, *small),
             OtherProject(
-                "research/broken", problem=text or "`research/broken/.gpu-lol.yaml`, line 1: there is no key."
+                "research/broken",
+                is_invalid=True,
+                problem=text or "`research/broken/.gpu-lol.yaml`, line 1: there is no key.",
             ),
         ),
         (text or "research/more", "research/most"),

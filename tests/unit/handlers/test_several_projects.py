@@ -18,11 +18,12 @@ from gpu_lol_action.domain.lookup import Question, Unanswered
 from gpu_lol_action.domain.names import environment_name
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.proposal_note import ProposalNote, UnreadableNote, note_from_json, note_to_json
-from gpu_lol_action.domain.request import CommentCreated
+from gpu_lol_action.domain.request import Command, CommentCreated
 from gpu_lol_action.errors import Door, TransientError
 from gpu_lol_action.handlers.askable import Lookups
 from gpu_lol_action.handlers.propose import Occasion, handle_propose
 from gpu_lol_action.handlers.propose_sticky import PROPOSAL_PREFIX
+from gpu_lol_action.intake.parser import parse_comment
 from gpu_lol_action.router import Run, Step, route
 from tests.support.machine import GoodMachine
 from tests.support.surfaces import Shown
@@ -139,6 +140,75 @@ def test_a_name_that_could_be_two_machines_ends_neither(bench: Bench) -> None:
     assert len(bench.cloud.running) == 2
 
 
+def with_large(bench: Bench) -> None:
+    """Rent a machine of a project, and one of a profile of it."""
+    profiles = "profiles: {large: {hardware: {vram_required_gb: 22}}}\n"
+    (bench.forge.folder / LLM / ".gpu-lol.yaml").write_text(SPEC % "tokens" + profiles)
+    for number, words in enumerate(("up", "up large"), 20):
+        assert code(say(bench, f"/gpu-lol {words}", number=number)) == "launched"
+
+
+@pytest.mark.parametrize("word", ["llm", LLM])
+def test_a_projects_name_is_its_own_machines_and_none_of_a_profile(bench: Bench, word: str) -> None:
+    with_large(bench)
+    assert code(say(bench, f"/gpu-lol down {word}")) == "torn_down"
+    assert code(say(bench, f"/gpu-lol down {word}", number=6)) == "unknown_machine"
+    assert f"`{LLM}:large`" in bench.texts[-1]
+    assert code(say(bench, f"/gpu-lol extend 1h --profile {word}", number=7)) == "unknown_machine"
+    assert records(bench)[f"{LLM}:large"].state is State.READY
+
+
+def test_the_whole_name_of_a_record_that_cannot_be_read_means_no_other(bench: Bench) -> None:
+    with_large(bench)
+    entry = bench.ledger.read(environment_name(5, 12, f"{LLM}:"))
+    assert isinstance(entry, Entry)
+    assert bench.ledger._store.append(entry.record.name, entry.version, "{not json", "x")
+    assert code(say(bench, f"/gpu-lol down {LLM}")) == "teardown_unproven"
+    assert records(bench)[f"{LLM}:large"].state is State.READY
+
+
+def test_what_could_be_a_project_or_a_profile_ends_neither(bench: Bench) -> None:
+    (bench.forge.folder / LLM / ".gpu-lol.yaml").write_text(
+        SPEC % "tokens" + "profiles: {vision: {hardware: {vram_required_gb: 22}}}\n"
+    )
+    assert code(say(bench, "/gpu-lol up vision")) == "launched"
+    assert code(say(bench, "/gpu-lol up --project vision", number=6)) == "launched"
+    assert code(say(bench, "/gpu-lol down vision", number=7)) == "several_environments"
+    assert code(say(bench, "/gpu-lol down llm:vision", number=8)) == "torn_down"
+
+
+def test_a_machine_of_the_root_beside_a_projects_is_called_default(bench: Bench) -> None:
+    (bench.forge.folder / ".gpu-lol.yaml").write_text(SPEC % "root")
+    policy = replace(POLICY, project_folders=())
+    assert code(say(bench, "/gpu-lol up --project examples/audio", policy)) == "launched"
+    # Whoever names none means the whole: no push and no policy moves that.
+    assert code(say(bench, "/gpu-lol up", policy, number=6)) == "launched"
+    assert code(say(bench, "/gpu-lol down", policy, number=7)) == "several_environments"
+    assert "`default`" in bench.texts[-1]
+    assert code(say(bench, "/gpu-lol down default", policy, number=8)) == "torn_down"
+    assert records(bench)["examples/audio"].state is State.READY
+
+
+def test_commands_that_are_proposed_for_a_machine_are_understood(bench: Bench) -> None:
+    with_large(bench)
+    for number, line in enumerate(("run", "run --profile none -- nvidia-smi", "logs --profile none"), 5):
+        say(bench, f"/gpu-lol {line}" + (" -- nvidia-smi" if line == "run" else ""), number=number)
+        offered = [each for each in bench.texts[-1].splitlines() if each.startswith("/gpu-lol ")]
+        assert len(offered) == 1
+        parsed = parse_comment(offered[0])
+        assert isinstance(parsed, list)
+        assert isinstance(parsed[0], Command), offered
+        assert parsed[0].profile in records(bench)
+
+
+def test_records_that_cannot_be_read_are_all_told(bench: Bench) -> None:
+    for key in ("big", "small"):
+        bench.ledger._store.create(environment_name(5, 12, key), "{not json", "x")
+    assert code(say(bench, "/gpu-lol down vision")) == "teardown_unproven"
+    for key in ("big", "small"):
+        assert environment_name(5, 12, key) in bench.texts[-1]
+
+
 def test_a_record_that_cannot_be_read_may_be_the_one_that_is_meant(bench: Bench) -> None:
     bench.ledger._store.create(environment_name(5, 12, f"{VISION}:"), "{not json", "x")
     for number, word in enumerate(("vision", VISION), 5):
@@ -176,7 +246,30 @@ def test_nothing_is_rented_where_it_cannot_be_told_which_project_is_meant(
         assert code(say(bench, f"/gpu-lol {command}", number=number)) == "github_unavailable"
     assert bench.ledger.entries() == []
     if broken == "changed_paths":
+        assert "/gpu-lol up --project FOLDER" in bench.texts[-1]
         assert code(say(bench, "/gpu-lol up --project vision", number=7)) == "launched"
+
+
+def test_nothing_is_set_where_it_cannot_be_told_for_which_project(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_words: object) -> Any:
+        raise TransientError("github_unavailable", "GitHub is away")
+
+    bench.forge.changed = {f"{VISION}/train.py"}
+    assert code(say(bench, "/gpu-lol set vram=70")) == "corrected"
+    with monkeypatch.context() as broken:
+        broken.setattr(bench.forge, "changed_paths", fail)
+        assert code(say(bench, "/gpu-lol set count=1", number=6)) == "github_unavailable"
+    say(bench, "/gpu-lol up --dry-run", number=7)
+    assert "1 × RTX4090" not in bench.texts[-1], "it has less than the 70 GB that were set"
+
+
+def test_what_was_set_for_the_only_project_stays_where_another_one_is_named(bench: Bench) -> None:
+    bench.forge.changed = {f"{VISION}/train.py"}
+    assert code(say(bench, "/gpu-lol set vram=70", Policy(project_folders=(VISION,)))) == "corrected"
+    say(bench, "/gpu-lol up --dry-run", number=7)
+    assert "1 × RTX4090" not in bench.texts[-1]
 
 
 def test_a_project_that_no_policy_names_can_be_had_too(bench: Bench) -> None:
@@ -270,6 +363,14 @@ def test_a_confirmed_machine_is_of_the_project_that_was_asked_for(bench: Bench) 
     assert list(records(bench)) == [VISION]
     say(bench, "/gpu-lol down", policy, number=7)
     assert code(say(bench, line, policy, author="grace", number=8)) == "confirmation_outdated"
+
+
+def test_a_folder_that_is_not_there_hides_no_other_request_of_its_comment(bench: Bench) -> None:
+    policy = replace(POLICY, max_price_usd_per_hour=Decimal(9), confirm_above_usd_per_hour=Decimal("0.10"))
+    run = say(bench, "/gpu-lol up --project gone\n/gpu-lol up --project vision", policy)
+    assert [result.outcome.reason_code for result in run.results] == ["unknown_project", "confirmation_required"]
+    line = next(line for line in bench.texts[-1].splitlines() if line.startswith("/gpu-lol confirm"))
+    assert code(say(bench, line, policy, author="grace", number=6)) == "launched"
 
 
 def test_one_confirmation_is_for_one_project(bench: Bench) -> None:
@@ -461,3 +562,6 @@ def test_a_note_with_a_folder_that_leads_out_is_none() -> None:
     assert note_from_json(kept).corrections.project == VISION
     with pytest.raises(UnreadableNote):
         note_from_json(kept.replace(VISION, "../" + VISION))
+    for odd in ("null", "0", "[]", '"../x"'):
+        with pytest.raises(UnreadableNote):
+            note_from_json(note_to_json(replace(note, about=LLM)).replace(f'"{LLM}"', odd))

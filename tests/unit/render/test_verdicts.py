@@ -16,7 +16,7 @@ SAME = {"base_analysis": analysis(), "base_ladder": LADDER}
 SMALL, LARGE, NONE, LOST = (analysis(1024), SMALL_LADDER), (analysis(), LADDER), (CPU, NO_NEED), (analysis(), NO_FIT)
 DEARER, CHEAPER = OtherProject("b", *LARGE, *SMALL), OtherProject("b", *SMALL, *LARGE)
 NEW, NEW_CPU = OtherProject("b", *LARGE, is_new=True), OtherProject("b", *NONE, is_new=True)
-WRONG, UNFIT = OtherProject("b", problem="no such key"), OtherProject("b", *LOST, *SMALL)
+WRONG, UNFIT = OtherProject("b", problem="no such key", is_invalid=True), OtherProject("b", *LOST, *SMALL)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,8 @@ WRONG, UNFIT = OtherProject("b", problem="no such key"), OtherProject("b", *LOST
         (OtherProject("b", *SMALL, *SMALL), "same", Conclusion.SUCCESS),
         (WRONG, "project_wrong", Conclusion.ACTION_REQUIRED),
         (UNFIT, "project_wrong", Conclusion.ACTION_REQUIRED),
+        (OtherProject("b", *LOST, is_new=True), "project_wrong", Conclusion.ACTION_REQUIRED),
+        (OtherProject("b", problem="GitHub is away"), "same", Conclusion.SUCCESS),
     ],
 )
 def test_where_the_project_stays_as_it_is_another_ones_news_is_told(
@@ -61,3 +63,7 @@ def test_its_own_news_stay_in_the_heading_and_the_check_tells_both() -> None:
     assert verdict_of(both) == "cheaper"
     assert proposal_report(cheaper, None).conclusion is Conclusion.SUCCESS
     assert proposal_report(both, None).conclusion is Conclusion.NEUTRAL
+    wrong = proposal_report(replace(cheaper, projects=ProjectsCase("a", ("a", "b"), (WRONG,))), None)
+    assert wrong.conclusion is Conclusion.ACTION_REQUIRED
+    assert wrong.title.startswith("This PR gets by with less")
+    assert wrong.title.endswith("; and b is wrong")
