@@ -12,7 +12,6 @@ from gpu_lol_action.analysis.answer.as_json import analysis_json
 from gpu_lol_action.analysis.answer.priced_json import Against, Priced
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.files.located import built_above, named_folders, read_in_folder
-from gpu_lol_action.domain.folders import unknown_project
 from gpu_lol_action.domain.policy import Policy
 from gpu_lol_action.domain.records import record
 from gpu_lol_action.domain.spec_text import write_spec
@@ -59,8 +58,6 @@ def describe_folder(
     policy = Policy(project_folders=(project,) if project else folders)
     policy = replace(policy, lease=printing.lease) if printing.lease is not None else policy
     checkout = read_in_folder(folder, policy.project_folder)
-    if project and not checkout.project and project not in folders:
-        raise unknown_project(project, folders)
     read = Fetched("", replace(checkout, notes=(problem, *checkout.notes)) if problem else checkout)
     before = (
         Fetched(base[0], read_in_folder(base[1], policy.project_folder, read.checkout)) if base is not None else None

@@ -147,10 +147,11 @@ def changed_by(context: Context, pull_request: PullRequest, *, is_needed: bool =
     try:
         return sorted(context.forge.changed_paths(pull_request.base_sha, pull_request.head_sha))
     except GpuLolError as error:
-        if is_needed:
+        if is_needed and isinstance(error, TransientError):
             why = "Which project a pull request is about is told by what it changes."
-            raise TransientError(
-                error.reason_code, error.explanation.what, why=why, fix="/gpu-lol up --project FOLDER"
-            ) from error
+            fix = "Name it (`--project FOLDER`, or `/gpu-lol set project=FOLDER`), or try again."
+            raise TransientError(error.reason_code, error.explanation.what, why=why, fix=fix) from error
+        if is_needed:
+            raise
         context.progress.line(f"what it changes could not be told: {error.explanation.what}")
         return ()

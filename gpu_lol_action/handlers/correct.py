@@ -34,6 +34,8 @@ def handle_set(context: Context, order: Order) -> Outcome:
 
     def edit(note: ProposalNote) -> ProposalNote:
         named = [change for change in corrections if change.key == "project"]
+        if all(change.value is None for change in corrections):
+            return note.corrected(corrections, login)  # to take something back nothing has to be told
         which = replace(NOTHING_CORRECTED, project=note.corrections.project).with_changes(named)
         return choice.noted(note, choice.subject(ProposalNote(which)).policy.project_folder).corrected(
             corrections, login

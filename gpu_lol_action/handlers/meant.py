@@ -23,12 +23,12 @@ def machine_meant(context: Context, order: Order, example: str) -> Entry | Deny:
     entries = meant_of(order, running)
     found = [entry for entry in entries if isinstance(entry, Entry)]
     if len(found) > 1:
-        ready = next((label_of(entry) for entry in found if entry.record.state is State.READY), "NAME")
+        ready = [label_of(entry) for entry in found if entry.record.state is State.READY]
         return Deny(
             "several_environments",
             f"{len(found)} machines run here",
             f"they are called {labels_of(found)}.",
-            with_profile(example, ready),
+            with_profile(example, [label for label in ready if " " not in label]),
         )
     if found:
         return found[0]

@@ -9,7 +9,6 @@ from datetime import datetime
 from pathlib import Path
 
 from gpu_lol_action.analysis.files.located import named_folders, project_asked, read_in_folder
-from gpu_lol_action.domain.folders import unknown_project
 from gpu_lol_action.domain.gpus import UnknownAccelerator
 from gpu_lol_action.domain.market import StockAnswers
 from gpu_lol_action.domain.offer import Ladder, Requirement
@@ -55,10 +54,7 @@ def describe_offers(
         lookups.prices().begin(policy.clouds)
 
     def read() -> Reading:
-        checkout = read_in_folder(folder, policy.project_folder)
-        if command.project and not checkout.project:
-            raise unknown_project(project, named)
-        return conclude(Fetched("", checkout), policy, lookups)
+        return conclude(Fetched("", read_in_folder(folder, policy.project_folder)), policy, lookups)
 
     subject, ladder = _asked(command, policy, lookups, read)
     about = project if named != (project,) else ""

@@ -47,10 +47,13 @@ def meant_of(order: Order, entries: Sequence[Entry | UnreadableEntry]) -> list[E
     readable = [entry for entry in entries if isinstance(entry, Entry)]
     unreadable = [entry for entry in entries if isinstance(entry, UnreadableEntry)]
     whole = [entry for entry in readable if label_of(entry) == word]
-    names = {_name(order, word), _name(order, machine_key(word, ""))}
+    names = {_name(order, "" if word == DEFAULT else word), _name(order, machine_key(word, ""))}
     whole_unread = [entry for entry in unreadable if entry.name in names]
+    if whole or whole_unread or word in order.policy.project_folders:
+        return [*whole] or [*whole_unread] or [*unreadable]
+    alike_names = {_name(order, machine_key(folder, word)) for folder in order.policy.project_folders}
     alike = [e for e in readable if e.record.label.endswith(f"/{word}") or e.record.profile == word]
-    return [*whole] or [*whole_unread] or [*alike] or [*unreadable]
+    return [*alike, *(e for e in unreadable if e.name in alike_names)] or [*unreadable]
 
 
 def label_of(entry: Entry) -> str:
@@ -65,19 +68,20 @@ def labels_of(entries: Sequence[Entry | UnreadableEntry]) -> str:
 
 def unknown_machine(order: Order, entries: Sequence[Entry | UnreadableEntry], example: str) -> Deny:
     """Return what is told where something runs, but nothing that is called as an order says; ``example`` is the command without a name."""
-    first = next((label_of(entry) for entry in entries if isinstance(entry, Entry)), DEFAULT)
+    labels = [label_of(entry) for entry in entries if isinstance(entry, Entry) and " " not in label_of(entry)]
+    named = f"/gpu-lol {example} {labels[0]}" if labels and example == "down" else with_profile(example, labels)
     return Deny(
         "unknown_machine",
         f"no machine here is called `{order.command.profile}`",
         f"what runs is called {labels_of(entries)}.",
-        f"/gpu-lol {example} {first}" if example == "down" else with_profile(example, first),
+        named,
     )
 
 
-def with_profile(example: str, label: str) -> str:
-    """Return a command about one machine, its name before what stands behind ``--``."""
+def with_profile(example: str, labels: Sequence[str]) -> str:
+    """Return a command about the first of some machines, its name before what stands behind ``--``; where none has a name, what shows them."""
     words, dashes, behind = example.partition(" -- ")
-    return f"/gpu-lol {words} --profile {label}{dashes}{behind}"
+    return f"/gpu-lol {words} --profile {labels[0]}{dashes}{behind}" if labels else "/gpu-lol status"
 
 
 def deny_beside(context: Context, order: Order, denial: Deny, entries: Sequence[Entry | UnreadableEntry]) -> Outcome:

@@ -101,7 +101,7 @@ def _read(context: Context, several: Several, folder: str) -> tuple[OtherProject
     try:
         compared = conclude_change(head, base, policy, lookups, measured=several.measured)
     except SpecError as error:
-        is_news = base is None or base.checkout.spec_text != head.checkout.spec_text
+        is_news = base is not None and base.checkout.spec_text != head.checkout.spec_text
         return OtherProject(folder, problem=error.explanation.what, is_invalid=is_news), is_news
     except GpuLolError as error:
         return OtherProject(folder, problem=error.explanation.what), False

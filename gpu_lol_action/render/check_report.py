@@ -48,7 +48,7 @@ def _beside(case: ProposalCase, verdict: str) -> str:
     """Return which other project is wrong, where the heading does not say it."""
     news = projects_view(case.projects).news
     is_told = verdict.startswith("project_") or news is None or not news.is_wrong
-    return "" if is_told or news is None else visible(f"; and {news.folder} is wrong", 120)
+    return "" if is_told or news is None else f"; and {visible(news.folder, 80)} is wrong"
 
 
 def smoke_report(case: SmokeCase, body: str, details_url: str | None) -> CheckReport:

@@ -64,14 +64,14 @@ def named_project(folder: Path, *, is_inside: bool) -> tuple[Path, str]:
 def project_asked(folder: Path, asked: str, *, is_inside: bool) -> tuple[Path, str]:
     """Return the root of a checkout and the project in it that is asked for; as ``named_project`` where none is.
 
-    Raises UserError where the root has no such folder. A path of a folder that is no checkout's counts from that folder.
+    Raises UserError where the root has no such folder, or it holds nothing that is read. A path of a folder that is no checkout's counts from that folder.
     """
     if not asked:
         return named_project(folder, is_inside=is_inside)
     root = standing_in(folder)[0]
     named = named_folders(root)[0]
     project = folder_meant(asked, named)
-    if has_folder(root, project):
+    if has_folder(root, project) and read_in_folder(root, project).project:
         return root, project
     raise unknown_project(project, named)
 

@@ -167,6 +167,33 @@ def test_the_whole_name_of_a_record_that_cannot_be_read_means_no_other(bench: Be
     assert records(bench)[f"{LLM}:large"].state is State.READY
 
 
+def test_a_projects_whole_name_is_no_end_of_anothers(bench: Bench) -> None:
+    policy = replace(POLICY, project_folders=("vision", VISION))
+    (bench.forge.folder / "vision").mkdir()
+    (bench.forge.folder / "vision" / ".gpu-lol.yaml").write_text(SPEC % "x")
+    for number, folder in enumerate(policy.project_folders, 20):
+        assert code(say(bench, f"/gpu-lol up --project {folder}", policy, number=number)) == "launched"
+    assert code(say(bench, "/gpu-lol down vision", policy)) == "torn_down"
+    assert code(say(bench, "/gpu-lol down vision", policy, number=6)) == "unknown_machine"
+    assert records(bench)[VISION].state is State.READY
+
+
+def test_the_default_machine_that_cannot_be_read_is_no_others(bench: Bench) -> None:
+    profiles = "profiles: {default: {hardware: {vram_required_gb: 22}}}\n"
+    (bench.forge.folder / LLM / ".gpu-lol.yaml").write_text(SPEC % "tokens" + profiles)
+    assert code(say(bench, "/gpu-lol up default")) == "launched"
+    bench.ledger._store.create(environment_name(5, 12), "{not json", "x")
+    assert code(say(bench, "/gpu-lol down default", number=6)) == "teardown_unproven"
+    assert records(bench)[f"{LLM}:default"].state is State.READY
+
+
+def test_what_cannot_be_read_may_be_as_much_alike(bench: Bench) -> None:
+    with_large(bench)
+    bench.ledger._store.create(environment_name(5, 12, f"{VISION}:large"), "{not json", "x")
+    assert code(say(bench, "/gpu-lol down large")) == "several_environments"
+    assert records(bench)[f"{LLM}:large"].state is State.READY
+
+
 def test_what_could_be_a_project_or_a_profile_ends_neither(bench: Bench) -> None:
     (bench.forge.folder / LLM / ".gpu-lol.yaml").write_text(
         SPEC % "tokens" + "profiles: {vision: {hardware: {vram_required_gb: 22}}}\n"
@@ -246,7 +273,7 @@ def test_nothing_is_rented_where_it_cannot_be_told_which_project_is_meant(
         assert code(say(bench, f"/gpu-lol {command}", number=number)) == "github_unavailable"
     assert bench.ledger.entries() == []
     if broken == "changed_paths":
-        assert "/gpu-lol up --project FOLDER" in bench.texts[-1]
+        assert "--project FOLDER" in bench.texts[-1]
         assert code(say(bench, "/gpu-lol up --project vision", number=7)) == "launched"
 
 
@@ -261,8 +288,18 @@ def test_nothing_is_set_where_it_cannot_be_told_for_which_project(
     with monkeypatch.context() as broken:
         broken.setattr(bench.forge, "changed_paths", fail)
         assert code(say(bench, "/gpu-lol set count=1", number=6)) == "github_unavailable"
-    say(bench, "/gpu-lol up --dry-run", number=7)
+        assert code(say(bench, "/gpu-lol set image=auto", number=7)) == "corrected"
+    say(bench, "/gpu-lol up --dry-run", number=8)
     assert "1 × RTX4090" not in bench.texts[-1], "it has less than the 70 GB that were set"
+
+
+def test_a_set_project_that_is_gone_can_be_taken_back(bench: Bench) -> None:
+    assert code(say(bench, "/gpu-lol set project=vision")) == "corrected"
+    for folder in (LLM, VISION):
+        shutil.rmtree(bench.forge.folder / folder)
+    assert code(say(bench, "/gpu-lol set vram=48", number=6)) == "unknown_project"
+    assert "/gpu-lol set project=auto" in bench.texts[-1]
+    assert code(say(bench, "/gpu-lol set project=auto", number=7)) == "corrected"
 
 
 def test_what_was_set_for_the_only_project_stays_where_another_one_is_named(bench: Bench) -> None:
