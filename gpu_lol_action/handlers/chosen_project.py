@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from gpu_lol_action.analysis.files.checkout import Checkout, read_checkout
-from gpu_lol_action.analysis.files.located import has_folder, in_folder, read_in_folder
+from gpu_lol_action.analysis.files.located import holds_project, in_folder, read_in_folder
 from gpu_lol_action.analysis.files.surroundings import is_built_on
 from gpu_lol_action.domain.commands import find_command
 from gpu_lol_action.domain.folders import folder_meant, folder_of, unknown_project
@@ -130,7 +130,7 @@ class Choice:
             return True
         # What is read of a whole tree leaves folders of some names out.
         with self.context.forge.tree(self.pull_request.head_sha) as root:
-            return has_folder(root, folder) and read_in_folder(root, folder).project == folder
+            return holds_project(root, folder)
 
     def read(self) -> Checkout:
         """Return the tree at the head."""

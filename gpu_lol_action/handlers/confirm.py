@@ -90,10 +90,7 @@ def confirmed_order(context: Context, order: Order) -> Order | Deny:
         comment_id=order.comment_id,
         confirmation=Confirmation(order.requester, command.price_usd_per_hour),
     )
-    refused = _check_requester(context, confirmed)
-    if refused is not None:
-        return refused
-    return _check_unused(context, confirmed, written) or confirmed
+    return _check_requester(context, confirmed) or _check_unused(context, confirmed, written) or confirmed
 
 
 def _asked(context: Context, order: Order, written: WrittenComment | None) -> Order | None:

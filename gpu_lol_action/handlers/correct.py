@@ -33,13 +33,12 @@ def handle_set(context: Context, order: Order) -> Outcome:
     corrections = tuple(_found(choice, change) for change in order.command.corrections)
 
     def edit(note: ProposalNote) -> ProposalNote:
-        named = [change for change in corrections if change.key == "project"]
         if all(change.value is None for change in corrections):
             return note.corrected(corrections, login)  # to take something back nothing has to be told
+        named = [change for change in corrections if change.key == "project"]
         which = replace(NOTHING_CORRECTED, project=note.corrections.project).with_changes(named)
-        return choice.noted(note, choice.subject(ProposalNote(which)).policy.project_folder).corrected(
-            corrections, login
-        )
+        folder = choice.subject(ProposalNote(which)).policy.project_folder
+        return choice.noted(note, folder).corrected(corrections, login)
 
     _notes(context).change(order.pull_request.number, edit)
     return _shown(handle_propose(context, asked_for(order)), "corrected")

@@ -9,11 +9,11 @@ from gpu_lol_action.handlers.context import Context, Order
 from gpu_lol_action.handlers.open_machines import (
     deny_beside,
     entries_of,
-    label_of,
     labels_of,
     meant_of,
     unknown_machine,
     with_profile,
+    words_of,
 )
 
 
@@ -23,12 +23,12 @@ def machine_meant(context: Context, order: Order, example: str) -> Entry | Deny:
     entries = meant_of(order, running)
     found = [entry for entry in entries if isinstance(entry, Entry)]
     if len(found) > 1:
-        ready = [label_of(entry) for entry in found if entry.record.state is State.READY]
+        ready = [entry for entry in found if entry.record.state is State.READY]
         return Deny(
             "several_environments",
             f"{len(found)} machines run here",
             f"they are called {labels_of(found)}.",
-            with_profile(example, [label for label in ready if " " not in label]),
+            with_profile(example, words_of(ready)),
         )
     if found:
         return found[0]

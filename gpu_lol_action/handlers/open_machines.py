@@ -66,9 +66,14 @@ def labels_of(entries: Sequence[Entry | UnreadableEntry]) -> str:
     return ", ".join(f"`{label_of(entry) if isinstance(entry, Entry) else entry.name}`" for entry in entries)
 
 
+def words_of(entries: Sequence[Entry]) -> list[str]:
+    """Return what machines are called, as far as a comment's command can say it."""
+    return [label for label in map(label_of, entries) if " " not in label]
+
+
 def unknown_machine(order: Order, entries: Sequence[Entry | UnreadableEntry], example: str) -> Deny:
     """Return what is told where something runs, but nothing that is called as an order says; ``example`` is the command without a name."""
-    labels = [label_of(entry) for entry in entries if isinstance(entry, Entry) and " " not in label_of(entry)]
+    labels = words_of([entry for entry in entries if isinstance(entry, Entry)])
     named = f"/gpu-lol {example} {labels[0]}" if labels and example == "down" else with_profile(example, labels)
     return Deny(
         "unknown_machine",

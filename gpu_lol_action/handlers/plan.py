@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from gpu_lol_action.domain.confirmation import is_same_person
 from gpu_lol_action.domain.environment import EnvironmentRecord, Lease
-from gpu_lol_action.domain.folders import folder_meant
+from gpu_lol_action.domain.folders import folder_meant, is_word
 from gpu_lol_action.domain.ledger import Entry, Survey
 from gpu_lol_action.domain.market import Template
 from gpu_lol_action.domain.offer import Candidate, Ladder
@@ -42,7 +42,8 @@ def plan_up(context: Context, order: Order) -> UpPlan | AlreadyRunning | AwaitsC
     command = order.command
     plan = plan_machine(context, order, Wanted(command.profile, command.profile, command.lease, image=command.image))
     project = folder_meant(command.profile, order.policy.project_folders)
-    if isinstance(plan, Deny) and plan.reason_code == "unknown_profile" and project in order.policy.project_folders:
+    is_projects = project in order.policy.project_folders and is_word(project)
+    if isinstance(plan, Deny) and plan.reason_code == "unknown_profile" and is_projects:
         return replace(plan, fix=f"/gpu-lol up --project {project}")
     return plan
 
@@ -97,7 +98,7 @@ def plan_machine(context: Context, order: Order, wanted: Wanted) -> UpPlan | Alr
 
 
 def _of_another_project(order: Order, wanted: Wanted, survey: Survey) -> EnvironmentRecord | None:
-    """Return a machine of the same requester's pull request that runs for another project, where nobody has named this one.
+    """Return a machine of the pull request, in a terminal of its user, that runs for another project, where nobody has named this one.
 
     Which of several is meant moves with what is pushed and with the policy; no second machine is rented by that.
     """

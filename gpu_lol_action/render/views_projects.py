@@ -40,7 +40,8 @@ class ProjectsCase:
     """``project`` is the folder that a proposal is about, empty where the repository leaves no choice.
 
     ``named`` are the projects that the policy names, ``others`` those of them that change too, and ``unread`` those that change
-    and were not looked into. ``another`` could be asked about instead, ``gone`` was set for the pull request and is no more. ``apart`` are folders with packages of their own in which something changes, where the policy names none.
+    and were not looked into. ``another`` could be asked about instead, ``gone`` was set for the pull request and is no more.
+    ``apart`` are folders with packages of their own in which something changes, where the policy names none.
     ``alone`` is the path of a folder in its repository, of which nothing around it was read.
     """
 
@@ -105,7 +106,7 @@ def projects_view(case: ProjectsCase) -> ProjectsView:
         unread=case.unread,
         gone=case.gone,
         apart=case.apart[:MOST_APART],
-        apart_rentable=next(filter(is_word, case.apart), ""),
+        apart_rentable=next(filter(is_word, case.apart[:MOST_APART]), ""),
         alone=case.alone,
     )
 

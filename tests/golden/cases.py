@@ -1015,7 +1015,8 @@ CASES: Mapping[str, Callable[[], str]] = {
     "smoke_passed": lambda: _smoke(SMOKE_PASSED),
     "smoke_failed": lambda: _smoke(SMOKE_PASSED, SMOKE_FAILED, SMOKE_NOT_RUN),
     "smoke_projects": lambda: _smoke(
-        *(replace(run, cell=f"research/{run.cell}") for run in (SMOKE_PASSED, SMOKE_FAILED, SMOKE_NOT_RUN)),
+        replace(SMOKE_PASSED, cell="research/llm"),
+        *(replace(run, cell=f"research/vision, {run.cell}") for run in (SMOKE_FAILED, SMOKE_NOT_RUN)),
         projects=("research/llm", "research/vision"),
     ),
     "smoke_history": lambda: _smoke(SMOKE_RED, past=SMOKE_NIGHTS),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from gpu_lol_action.analysis.files.checkout import SPEC_FILE, Checkout
-from gpu_lol_action.analysis.formats.paths import Form, Role
+from gpu_lol_action.analysis.formats.paths import Form, Role, folders_above
 
 _PROGRAMS = frozenset({Form.PYTHON, Form.NOTEBOOK})
 _LISTS = "requirements"
@@ -23,11 +23,11 @@ def changed_projects(checkout: Checkout, changed: Iterable[str]) -> tuple[str, .
         above
         for source in checkout.sources
         if source.form in _PROGRAMS and source.role is Role.WORKLOAD
-        for above in _above(source.folder)
+        for above in folders_above(source.path)
     }
     homes = {home for home in homes if home in programs}
     counted = (path for path in sorted(changed) if _counts(checkout, path))
-    nearest = (next((above for above in _above(path.rpartition("/")[0]) if above in homes), "") for path in counted)
+    nearest = (next((above for above in folders_above(path) if above in homes), "") for path in counted)
     return tuple(dict.fromkeys(filter(None, nearest)))
 
 
@@ -38,10 +38,3 @@ def _counts(checkout: Checkout, path: str) -> bool:
 
 def _home(folder: str) -> str:
     return folder.rpartition("/")[0] if folder.rpartition("/")[2].lower() == _LISTS else folder
-
-
-def _above(folder: str) -> Iterator[str]:
-    """Yield a folder and those above it, without the root."""
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from gpu_lol_action.analysis.files.checkout import MAX_FILE_BYTES, SPEC_FILE, TOO_MANY, Checkout, read_checkout
 from gpu_lol_action.analysis.files.tree import UNREADABLE, open_tree
-from gpu_lol_action.analysis.formats.paths import Form, Role, role_of
+from gpu_lol_action.analysis.formats.paths import Form, Role, folders_above, role_of
 from gpu_lol_action.analysis.formats.texts import text_of
 from gpu_lol_action.domain.folders import folder_meant, folder_of, unknown_project
 from gpu_lol_action.domain.policy import POLICY_PATH
 from gpu_lol_action.errors import SpecError
 
-MAX_NAME = 100  # characters of a module that is looked for
 MAX_ABOVE = 40  # folders above one that are looked at for its checkout
 
 
@@ -71,7 +71,7 @@ def project_asked(folder: Path, asked: str, *, is_inside: bool) -> tuple[Path, s
     root = standing_in(folder)[0]
     named = named_folders(root)[0]
     project = folder_meant(asked, named)
-    if has_folder(root, project) and read_in_folder(root, project).project:
+    if holds_project(root, project):
         return root, project
     raise unknown_project(project, named)
 
@@ -81,33 +81,29 @@ def built_above(folder: Path, checkout: Checkout) -> str:
     root, place = standing_in(folder)
     if not place:
         return ""
-    homes = [root / above / source for above in ("", *_folders_above(place)) for source in ("", "src")]
-    # A longer name is no file's, and to look for one is an error.
-    imported = {
-        name
-        for each in checkout.sources
-        if each.code is not None
-        for name in each.code.imported()
-        if len(name) <= MAX_NAME
-    }
-    names = (
-        imported - sys.stdlib_module_names - {part.partition("/")[0].removesuffix(".py") for part in checkout.by_path}
-    )
-    is_built = any(
-        (home / f"{name}.py").is_file() or (home / name / "__init__.py").is_file() for home in homes for name in names
-    )
-    return place if is_built else ""
+    imported = {name for each in checkout.sources if each.code is not None for name in each.code.imported()}
+    own = {path.partition("/")[0].removesuffix(".py") for path in checkout.by_path}
+    names = imported - sys.stdlib_module_names - own
+    homes = [root / above / source for above in ("", *folders_above(place)) for source in ("", "src")]
+    return place if any(name in names for home in homes for name in _modules_in(home)) else ""
 
 
-def _folders_above(place: str) -> list[str]:
-    parts = place.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts))]
+def _modules_in(home: Path) -> Iterator[str]:
+    """Yield the names of modules and packages that lie in a folder."""
+    try:
+        inside = list(home.iterdir())
+    except OSError:
+        return
+    for each in inside:
+        if each.suffix == ".py" or (each / "__init__.py").is_file():
+            yield each.stem if each.suffix == ".py" else each.name
 
 
-def has_folder(root: Path, folder: str) -> bool:
-    """Whether a tree has a folder, with no link on the way to it."""
+def holds_project(root: Path, folder: str) -> bool:
+    """Whether a tree has a folder with something in it that is read, and no link on the way to it."""
     place = root / folder
-    return place.is_dir() and place.resolve() == root.resolve() / folder
+    is_there = place.is_dir() and place.resolve() == root.resolve() / folder
+    return is_there and read_in_folder(root, folder).project == folder
 
 
 def in_folder(checkout: Checkout, folder: str, like: Checkout | None = None) -> Checkout | None:

@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.files.project_homes import PROJECT_FILES, Home, homes_of, nearest_home
 from gpu_lol_action.analysis.formats.gpu_libraries import BROUGHT, GPU_MODULES
 from gpu_lol_action.analysis.formats.import_names import is_known, is_standard, package_of
-from gpu_lol_action.analysis.formats.paths import Form, Role
+from gpu_lol_action.analysis.formats.paths import Form, Role, folders_above
 from gpu_lol_action.analysis.python.code import read_python
 from gpu_lol_action.domain.patterns import regex
 
@@ -58,12 +58,7 @@ def is_built_on(checkout: Checkout, folder: str, changed: Iterable[str]) -> bool
     """Whether the project in a folder takes something of files that a change touches outside of it."""
     taken = _taken(checkout, folder)
     places = {*taken.places, *(source.path for source in taken.found)}
-    return any(path in places or not places.isdisjoint(_folders_of(path)) for path in changed)
-
-
-def _folders_of(path: str) -> Iterator[str]:
-    parts = path.split("/")
-    return ("/".join(parts[:count]) for count in range(1, len(parts)))
+    return any(path in places or not places.isdisjoint(folders_above(path)) for path in changed)
 
 
 @remembered

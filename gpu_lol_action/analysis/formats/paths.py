@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.domain.patterns import regex
 
@@ -153,6 +153,14 @@ def is_packages_file(path: str, form: Form) -> bool:
     if form is Form.YAML:
         return bool(_ENVIRONMENTS.fullmatch(small))
     return form is Form.REQUIREMENTS or small in _PROJECT_FILES
+
+
+def folders_above(path: str) -> Iterator[str]:
+    """Yield the folders above a path, the nearest first, without the root."""
+    folder = path.rpartition("/")[0]
+    while folder:
+        yield folder
+        folder = folder.rpartition("/")[0]
 
 
 def nearest_folder(folders: Sequence[str], named: str) -> int:

@@ -182,8 +182,8 @@ def test_where_the_head_has_no_named_folder_at_all_nothing_is_rented(bench: Benc
 
 
 # --- what was set --------------------------------------------------------------------------------------------
-def set_to(project: str | None = None, about: str = "", **more: object) -> ProposalNote:
-    return ProposalNote(replace(Corrections(), project=project, **more), about=about or project or "")  # type: ignore[arg-type]  # keyword bag
+def set_to(project: str | None = None, *, vram_gib: int, about: str = "") -> ProposalNote:
+    return ProposalNote(Corrections(vram_gib, project=project), about=about or project or "")
 
 
 def test_what_was_set_for_the_pull_request_comes_before_what_it_changes(bench: Bench) -> None:

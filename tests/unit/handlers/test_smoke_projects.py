@@ -69,8 +69,8 @@ class Listening(GoodMachine):
         return super().run(endpoint, script, **options)
 
 
-def scheduled(bench: Bench, policy: Policy, **changes: object) -> Outcome:
-    command = replace(Command("smoke", "schedule"), **changes)  # type: ignore[arg-type]  # keyword bag
+def scheduled(bench: Bench, policy: Policy, project: str = "") -> Outcome:
+    command = Command("smoke", "schedule", project=project)
     return handle_smoke(bench.context, replace(bench.order(policy=policy), command=command, comment_id=None))
 
 
