@@ -68,7 +68,8 @@ def state_terms(question: VramQuestion) -> list[MemoryTerm]:
         return [term("weights", OFFLOADED_GB, f"{question.model.name}, layer by layer from main memory")]
     elif question.is_one_part_at_a_time:
         whole = _largest_stage(question, pipeline).parameters_m
-    return weight_terms(replace(question, model=replace(question.model, parameters_b=whole / 1000)))
+    model = replace(question.model, parameters_b=whole / 1000)
+    return weight_terms(replace(question, model=model, adapted_b=pipeline.denoiser_m / 1000))
 
 
 def possible_gb(question: VramQuestion) -> float:

@@ -17,7 +17,7 @@ from gpu_lol_action.domain.sums import added
 from gpu_lol_action.estimation import media, media_pipelines
 from gpu_lol_action.estimation.vram_activations import language_terms
 from gpu_lol_action.estimation.vram_question import GB, GIB, Method, Sharding, VramQuestion
-from gpu_lol_action.estimation.vram_weights import adapter_parameters_b, possible_gb, term, weight_terms
+from gpu_lol_action.estimation.vram_weights import possible_gb, term, weight_terms
 
 __all__ = [
     "GB",
@@ -25,7 +25,6 @@ __all__ = [
     "Method",
     "Sharding",
     "VramQuestion",
-    "adapter_parameters_b",
     "breakdown_of",
     "estimate_vram",
     "least_cards",

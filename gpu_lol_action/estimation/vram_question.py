@@ -84,6 +84,7 @@ class VramQuestion:
     ``optimizer_rank``: the rank of the subspace in which GaLore and its kin keep their moments, 0 where nothing says it.
     ``tensor_parallel``, ``pipeline_parallel``, ``expert_parallel``: how many ways each layer, the layers and a mixture's experts are
     divided; ``is_sequence_parallel``: tensor parallelism divides all of a layer's activations, also what norms keep.
+    ``adapted_b``: parameters in billions of the part of a pipeline that has the adapters, 0 where that is all of the model.
     ``saved_embeddings``: how many of embeddings and head are trained whole beside adapters (peft's ``modules_to_save``).
     ``has_small_head``: a class, a score or a vector is trained for each sample, and no logits over the vocabulary.
     ``has_reference``: a frozen copy of a fully trained model is kept beside it, at the precision of the arithmetic (DPO).
@@ -108,6 +109,7 @@ class VramQuestion:
     sharding: Sharding = Sharding.NONE
     gpu_count: int = 1
     lora_rank: int = 16
+    adapted_b: float = 0.0
     is_lora_everywhere: bool = False
     saved_embeddings: int = 0
     is_pure_low_precision: bool = False

@@ -8,7 +8,7 @@ Hu et al. 2021 (LoRA); DeepSpeed's documentation of its memory and configuration
 from __future__ import annotations
 
 from gpu_lol_action.domain.memory import MemoryTerm
-from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.adapters import trainable_b
 from gpu_lol_action.estimation.megatron import MEGATRON, share_on_rank
 from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram_question import GB, GIB, Method, Sharding, VramQuestion
@@ -48,17 +48,6 @@ def over(parts: int) -> str:
     return f", over {parts} cards" if parts > 1 else ""
 
 
-def adapter_parameters_b(model: ModelFacts, rank: int, *, is_everywhere: bool) -> float:
-    """Return trainable parameters of LoRA in billions: rank x (in + out) per adapted matrix; by default query and value."""
-    if not model.has_shape:
-        return model.parameters_b * 0.01
-    hidden, shape = model.hidden_size, layer_shape(model)
-    kv = hidden * shape.kv_share
-    attention = (hidden + hidden) + (hidden + kv)
-    everything = 2 * (hidden + hidden) + 2 * (hidden + kv) + shape.mlp_matrices * (hidden + shape.inner)
-    return rank * model.layers * (everything if is_everywhere else attention) / 1e9
-
-
 def _frozen_terms(question: VramQuestion) -> list[MemoryTerm]:
     """Return stored weights and, with LoRA, the adapters: 16 bytes per trainable parameter with Adam."""
     model = question.model
@@ -71,7 +60,7 @@ def _frozen_terms(question: VramQuestion) -> list[MemoryTerm]:
         _largest_layer_term(question) if question.is_parameters_offloaded else term("weights", size / parts, basis)
     ]
     if question.method.has_adapters:
-        trainable = adapter_parameters_b(model, question.lora_rank, is_everywhere=question.is_lora_everywhere)
+        trainable = trainable_b(question)
         each = 4.0 if question.is_optimizer_offloaded else adapter_bytes(question)
         saved = question.saved_embeddings * model.vocabulary * model.hidden_size / 1e9
         trainable += saved  # copies of their own: the frozen ones stay where they are
@@ -131,8 +120,7 @@ def possible_gb(question: VramQuestion) -> float:
     if is_paged(question):
         moments = moments_gb(question)
         if question.method.has_adapters:
-            trainable = adapter_parameters_b(model, question.lora_rank, is_everywhere=question.is_lora_everywhere)
-            moments = trainable * moment_bytes(question.optimizer, moment_width(question))
+            moments = trainable_b(question) * moment_bytes(question.optimizer, moment_width(question))
         held += moments / question.parts(is_divided=question.sharding.divides_state)
     return held
 

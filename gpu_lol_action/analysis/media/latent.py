@@ -40,6 +40,7 @@ _MOVED = "stabilityai/stable-video-diffusion-img2vid-xt"
 _MOVING = "time_kernel_size"
 LEAST, MOST = 8, 4096
 MOST_FRAMES = 256
+LEAST_OF_PICTURE = 256
 
 
 @record(frozen=True, slots=True)
@@ -153,11 +154,16 @@ def _latent(head: Setting, settings: Sequence[Setting]) -> Latent:
 
 
 def _pixels(settings: Iterable[Setting], base: str) -> int:
-    """Return a picture's side: latents' times two for each level of the autoencoder but one; 0 where not said."""
+    """Return a picture's side: latents' times two for each level of the autoencoder but one; 0 where not said.
+
+    Nobody trains on latents of 256 a side or more (2048 pixels): such a size is the picture's own (StableSR).
+    """
     known = list(settings)
     side = next((parse_value(s.text) for s in known if s.path == f"{base}.image_size"), 0)
     levels = sum(s.path.endswith("first_stage_config.params.ddconfig.ch_mult") for s in known)
-    pixels = side * 2 ** (min(levels, 8) - 1) if isinstance(side, int) and levels else 0
+    pixels = (
+        side * (1 if side >= LEAST_OF_PICTURE else 2 ** (min(levels, 8) - 1)) if isinstance(side, int) and levels else 0
+    )
     return pixels if LEAST <= pixels <= MOST else 0
 
 

@@ -178,12 +178,16 @@ def _holding_the_weights(
             s for s in said if s.is_card or s.memory_gib >= least or not s.finding.evidence.path.endswith(".py")
         )
     precision = best(findings, "training.precision")
-    is_said = precision is not None and precision.confidence is Confidence.HIGH and question.weight_bits == 16
+    is_said = precision is not None and precision.confidence is Confidence.HIGH and question.weight_bits in {16, 32}
     if question.method.trains or not is_said or _is_offloaded(question) or question.model.source == "shape":
         return said
     if is_assumed(findings, question.model):
         return said  # what only stands for a family disproves no document
-    return tuple(each for each in said if each.is_card or each.memory_gib >= _weights_gib(breakdown))
+    named = best(findings, "model.id")
+    # Of a model that is surely known the card in a document ran another one, or another width of its weights.
+    is_sure = named is not None and named.confidence is Confidence.HIGH and question.model.source != "name"
+    least = _weights_gib(breakdown)
+    return tuple(each for each in said if (each.is_card and not is_sure) or each.memory_gib >= least)
 
 
 def _of_the_run(

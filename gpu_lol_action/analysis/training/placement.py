@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any
@@ -50,7 +50,7 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
     for field, change, words in steps:
         if _is_rentable(chosen[0]) and (stated is not None or chosen[1] == 1):
             break
-        if field not in said_fields:
+        if field not in said_fields and _changes(asked, change):
             asked = replace(asked, **change)
             said = (*said, f"{words}: nothing says otherwise, and more or larger cards would be needed without it")
             question, count = _placed(asked, stated)
@@ -61,6 +61,11 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
     if not _is_on_any_card(chosen[0]):
         chosen = _on_some_card(chosen, stated, steps, said_fields)
     return chosen if _is_on_any_card(chosen[0]) else _over_machines(chosen)
+
+
+def _changes(asked: VramQuestion, change: Mapping[str, Any]) -> bool:
+    """Whether a step makes anything other than it is: what is so already is not assumed."""
+    return any(getattr(asked, name) != value for name, value in change.items())
 
 
 def machines_of(question: VramQuestion, count: int) -> int:
@@ -111,7 +116,7 @@ def _on_some_card(chosen: Placed, stated: int | None, steps: Sequence[Step], sai
     asked = replace(asked, sharding=Sharding.NONE) if stated is None else asked
     length: Step = ("training.sequence_length", {"sequence_length": 4096}, "4096 tokens are assumed")
     for field, change, words in (*steps, length):
-        if field in said_fields:
+        if field in said_fields and _changes(asked, change):
             if field == "training.batch_size" and (smaller := _smaller_batch(asked, stated)) is not None:
                 said = (
                     *said,

@@ -44,6 +44,7 @@ _ANY_TEXT = ("max_len", "maxlen")  # of any text that a function cuts, or of a t
 _SAMPLE = "max_length"
 _OF_FUNCTIONS = ("max_seq_length", "seq_length", "seq_len", "sequence_length")
 _POSITIONS = regex(r"`(?:context_length|context_len|max_context_length|ctx_len|n_ctx|block_size)`")
+LONGEST = 10_485_760  # tokens that any published model takes (Llama 4 Scout)
 MOST_READ = 8192  # tokens of a prompt and its answer where nothing says them
 MOST_ANSWERS = 64  # that anybody has a language model write at a time without saying so
 _BLOCK = "block_size"  # GPT's positions; elsewhere bytes of a file
@@ -140,13 +141,13 @@ def _is_of_a_helper(scope: Scope) -> bool:
 def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return the tokens of a sample: of a prompt and its answer where the run learns from what it generates."""
     names = tuple(name for name in _LENGTH if not _is_something_else(checkout, scope, name))
-    whole = _best_number(scope, names, 16, 2_000_000)
-    said = _number("training.sequence_length", scope, names, 16, 2_000_000)
+    whole = _best_number(scope, names, 16, LONGEST)
+    said = _number("training.sequence_length", scope, names, 16, LONGEST)
     if run.behavior is not Behavior.TRAINS:
         return None if said is not None and _is_all_it_could(said) else said
     drawn = drawn_length(run) if said is None or said.confidence is not Confidence.HIGH else None
     said = answered_length(scope, whole) or joined_length(checkout, run, scope, whole) or drawn or said
-    said = said or _number("training.sequence_length", scope, _HOLDS, 16, 2_000_000) or prepared_length(checkout, run)
+    said = said or _number("training.sequence_length", scope, _HOLDS, 16, LONGEST) or prepared_length(checkout, run)
     return said or captioned_length(checkout, run)
 
 
@@ -165,7 +166,7 @@ def _is_something_else(checkout: Checkout, scope: Scope, name: str) -> bool:
     """
     if name not in {_BLOCK, _SAMPLE, *_ANY_TEXT, *_OF_FUNCTIONS}:
         return False
-    found = look_up_number(scope, (name,), 16, 2_000_000)
+    found = look_up_number(scope, (name,), 16, LONGEST)
     if name in _OF_FUNCTIONS or name == _SAMPLE:
         is_handed = found is not None and found.confidence is not Confidence.HIGH and _is_of_a_function(found.setting)
         return is_handed or (found is not None and leaves_out(found.setting))

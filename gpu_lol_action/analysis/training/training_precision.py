@@ -11,7 +11,8 @@ from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 _PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
-_SWITCHES = ("fp16", "use_fp16", "amp", "use_amp", "mixed_precision")
+_MIXED = "mixed_precision"
+_SWITCHES = ("fp16", "use_fp16", "amp", "use_amp", _MIXED)
 # Switches for 16 bit throughout, without 32-bit copies: LLaMA-Factory's and Llama recipes', kohya's.
 _PURE = {"pure_bf16": "bf16", "full_bf16": "bf16", "full_fp16": "fp16"}
 _TAKES_A_MODELS_DTYPE = regex(r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trainer|Config|Arguments|Fabric|load|Model")
@@ -33,18 +34,8 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             return Finding("training.precision", value, f"`{key}` is on", found.confidence, found.evidence)
     if (engine := _engines(scope)) is not None:
         return engine
-    for confidence, settings in scope.tiers:
-        for setting in settings:
-            # `dtype` is also what arrays of tokens are given: only a float says how the model computes.
-            kind = (
-                _kind_of_number(setting.text) if setting.key in _PRECISION and _is_models(setting, confidence) else None
-            )
-            # `autocast(dtype=torch.float32)` keeps a few steps exact amid a model of 16 bit.
-            if kind is None or (kind == "fp32" and setting.path.startswith("autocast.")):
-                continue
-            if not _is_for_samples(run, setting):
-                why = f"`{setting.key}` is {setting.text}"
-                return Finding("training.precision", kind, why, confidence, setting.evidence)
+    if (said := _named(run, scope)) is not None:
+        return said
     if (policy := _fsdps(scope)) is not None:
         return policy
     cast = called_at(checkout, run, "model.bfloat16", "module.bfloat16", "net.bfloat16", "m.bfloat16")
@@ -57,6 +48,36 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         Finding("training.precision", "fp16", "16-bit numbers are switched on", Confidence.MEDIUM, where)
         if where
         else _untold(run)
+    )
+
+
+def _named(run: Run, scope: Scope) -> Finding | None:
+    """Return the numbers that a setting names for the model."""
+    is_off = _is_told_off(scope)
+    for confidence, settings in scope.tiers:
+        for setting in settings:
+            if is_off and setting.key == _MIXED:
+                continue  # what it would be without the command or the configuration that says no
+            # `dtype` is also what arrays of tokens are given: only a float says how the model computes.
+            kind = (
+                _kind_of_number(setting.text) if setting.key in _PRECISION and _is_models(setting, confidence) else None
+            )
+            # `autocast(dtype=torch.float32)` keeps a few steps exact amid a model of 16 bit.
+            if kind is None or (kind == "fp32" and setting.path.startswith("autocast.")):
+                continue
+            if not _is_for_samples(run, setting):
+                why = f"`{setting.key}` is {setting.text}"
+                return Finding("training.precision", kind, why, confidence, setting.evidence)
+    return None
+
+
+def _is_told_off(scope: Scope) -> bool:
+    """Whether a command or a configuration says no; a program's own is what it starts with until it is told."""
+    said = look_up(scope, (_MIXED,))
+    return (
+        said is not None
+        and said.text.strip().lower() in {"no", "false"}
+        and not said.evidence.path.endswith((".py", ".ipynb"))
     )
 
 

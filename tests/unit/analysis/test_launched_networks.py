@@ -209,25 +209,26 @@ def test_width_stands_in_the_section_of_the_layers(checkout: Build) -> None:
 
 
 @pytest.mark.parametrize(("model", "pictures"), [("UNet3DConditionModel", 16), ("UNet2DConditionModel", 1)])
-def test_a_denoiser_for_pictures_that_is_taken_to_clips_makes_all_of_one_at_once(
-    checkout: Build, model: str, pictures: int
+@pytest.mark.parametrize("step", ["", "loss.backward()\ntorch.optim.AdamW(unet.parameters()).step()\n"])
+def test_a_denoiser_for_pictures_that_is_taken_to_clips_has_all_of_one_at_once(
+    checkout: Build, model: str, pictures: int, step: str
 ) -> None:
     program = (
         "import argparse\nfrom omegaconf import OmegaConf\nfrom diffusers import AutoencoderKL\n"
         f"from clips import {model}\nparser = argparse.ArgumentParser()\nparser.add_argument('--config')\n"
         "parser.add_argument('--model', default='runwayml/stable-diffusion-v1-5')\nparser.add_argument('--video_length', type=int, default=16)\n"
         "args = parser.parse_args()\nvae = AutoencoderKL.from_pretrained(args.model, subfolder='vae').to('cuda')\n"
-        f"unet = {model}.from_pretrained(args.model, subfolder='unet').to('cuda')\n"
+        f"unet = {model}.from_pretrained(args.model, subfolder='unet').to('cuda')\n{step}"
     )
     files = {
         "animate.py": program,
-        "a.yaml": "size: 512\nsteps: 25\nguidance_scale: 7.5\n",
+        "a.yaml": f"size: 512\nsteps: 25\nguidance_scale: 7.5\n{'train_batch_size: 1' if step else ''}\n",
         "README.md": "```\npython animate.py --config a.yaml\n```\n",
     }
     analysis = analyze(checkout(files))
     assert value(analysis, "media.image_size") == "512"
     assert analysis.breakdown is not None
-    assert any(f", {pictures} x 512 x 512" in term.basis for term in analysis.breakdown.terms)
+    assert any(f" {pictures} x 512 x 512" in f" {term.basis}" for term in analysis.breakdown.terms)
 
 
 def test_a_configuration_beside_the_program_sizes_what_nothing_else_does(checkout: Build) -> None:

@@ -48,6 +48,7 @@ if __name__ == "__main__":
         ("", "fp32", None),
         ("--mixed_precision fp16", "fp16", None),
         ("--mixed_precision bf16 --with_prior_preservation", "bf16", "on"),
+        ("--mixed_precision no", "fp32", None),
     ],
 )
 def test_accelerate_computes_as_it_is_told(checkout: Build, options: str, precision: str, pairs: str | None) -> None:
@@ -55,6 +56,16 @@ def test_accelerate_computes_as_it_is_told(checkout: Build, options: str, precis
     found = analyze(checkout({"README.md": readme, "train.py": DREAMBOOTH})).findings
     assert value_of_best(found, "training.precision") == precision
     assert value_of_best(found, "training.pairs") == pairs
+
+
+@pytest.mark.parametrize(("option", "precision"), [("", "fp16"), ("--mixed_precision no", "fp32")])
+def test_a_command_that_says_no_is_not_overheard_for_the_programs_own_default(
+    checkout: Build, option: str, precision: str
+) -> None:
+    program = DREAMBOOTH.replace('"--mixed_precision", default=None', '"--mixed_precision", default="fp16"')
+    readme = f"# Draw\n\n```\naccelerate launch train.py --train_batch_size 1 {option}\n```\n"
+    found = analyze(checkout({"README.md": readme, "train.py": program})).findings
+    assert value_of_best(found, "training.precision") == precision
 
 
 LOOP = """

@@ -121,6 +121,20 @@ def test_an_amount_that_cannot_hold_the_weights_is_another_runs(
     assert low <= analysis.breakdown.required_gib <= high
 
 
+@pytest.mark.parametrize("dtype", ["torch.float32", "torch.float16"])
+@pytest.mark.parametrize("said", ["It only requires 10 GB of GPU memory.", "It was run on one RTX 3080."])
+def test_no_machine_is_asked_for_that_cannot_hold_the_weights(checkout: Build, dtype: str, said: str) -> None:
+    files = {
+        "chat.py": "import torch\nfrom transformers import AutoModelForCausalLM\nif __name__ == '__main__':\n"
+        f"    net = AutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-13b-hf', torch_dtype={dtype}).cuda()\n    net.generate(x)\n",
+        "README.md": f"## Chat\n```bash\npython chat.py\n```\n{said}\n",
+        "requirements.txt": "torch\ntransformers\n",
+    }
+    analysis = analyze(checkout(files))
+    assert analysis.breakdown is not None
+    assert analysis.breakdown.required_gib >= (48 if dtype == "torch.float32" else 24)
+
+
 def test_a_script_among_trials_is_a_variant_of_the_others(checkout: Build) -> None:
     files = {
         "train.py": f"import torch\nif __name__ == '__main__':\n{START}",

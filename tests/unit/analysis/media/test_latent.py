@@ -79,6 +79,20 @@ def test_sides_of_a_denoiser_name_the_model(checkout: Build, config: str) -> Non
     assert "media.trained_part" not in found
 
 
+@pytest.mark.parametrize(("side", "pixels"), [(64, "512"), (128, "1024"), (512, "512"), (1024, "1024")])
+def test_sides_that_no_latents_have_are_the_pictures_own(checkout: Build, side: int, pixels: str) -> None:
+    config = CONFIG.replace("    image_size: 64\n    {control}", f"    image_size: {side}\n    {{control}}")
+    files = {
+        "main.py": MAIN.format(config='"configs/train.yaml"'),
+        "configs/train.yaml": config.format(channels=320, control=""),
+        "ldm.py": UNET,
+        "util.py": "",
+    }
+    tree = checkout(files)
+    found = [each.value for each in media.detect(tree, primary_run(tree)) if each.field == "media.image_size"]
+    assert found[0] == pixels
+
+
 @pytest.mark.parametrize(
     ("more", "model", "frames"),
     [

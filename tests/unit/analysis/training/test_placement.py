@@ -43,6 +43,15 @@ def test_a_batch_that_no_machine_holds_is_set_aside_before_machines_are_counted(
     assert any("against what was read" in said for said in analysis.not_understood)
 
 
+def test_what_is_so_already_is_not_assumed(checkout: Build) -> None:
+    script = TRAIN.format("meta-llama/Llama-2-70b-hf").replace("hf')", "hf', torch_dtype=torch.bfloat16)")
+    files = {"train.py": f"{script}model.gradient_checkpointing_enable()\n",
+             "run.sh": "python train.py --per_device_train_batch_size 1024 --bf16\n"}  # fmt: skip
+    said = [gap for gap in analyze(checkout(files)).not_understood if "assumed" in gap]
+    assert any("one sample at a time" in gap for gap in said)
+    assert not any("16-bit" in gap or "checkpointing" in gap for gap in said)
+
+
 ADAPTERS = """import torch
 from transformers import AutoModelForCausalLM
 from peft import LoraConfig, get_peft_model
