@@ -110,8 +110,8 @@ def conclude_change(
     if base is None:
         return Compared(concluded(head.sha, calibrated(analysis, measured, text), policy, corrections, lookups))
     from gpu_lol_action.analysis.answer.change import compare
+    from gpu_lol_action.analysis.answer.lagging import carried
     from gpu_lol_action.analysis.answer.touched import Side
-    from gpu_lol_action.analysis.documents.lagging import carried
 
     try:
         before = consult(base.checkout, lookups)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpu_lol_action.analysis.answer.calibrated import calibrated
-from gpu_lol_action.analysis.documents.lagging import carried
+from gpu_lol_action.analysis.answer.lagging import carried
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.corrections import NO_CORRECTIONS, Corrections

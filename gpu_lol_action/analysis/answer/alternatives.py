@@ -65,8 +65,13 @@ def alternatives(
     # What lies on the card beside this model's own sum stays there whichever lever is pulled; and what was asked for over or
     # under the sum, because documentation says so or a model was only assumed, is asked for in proportion.
     beside = max(computed.expected_gib - plain.expected_gib, 0.0) if is_same_count else 0.0
-    ratio = computed.required_gib / (need_of(plain) + beside) if is_same_count else 1.0
+    required = need.saved.required_gib if need.saved is not None else computed.required_gib
+    ratio = required / (need_of(plain) + beside) if is_same_count else 1.0
     reader = _Reader(checkout, findings, beside, ratio)
+    if need.saved is not None:
+        # Other configurations start from the run as it is written, so that to say what was assumed is one of them.
+        found = (reader.alternative(levers, variant) for levers, variant in tried(need.saved.unsaved))
+        return tuple(each for each in found if each.required_gib < computed.required_gib)
     found = (reader.alternative(levers, variant) for levers, variant in tried(asked))
     most = computed.expected_gib
     return tuple(

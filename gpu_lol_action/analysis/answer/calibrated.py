@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpu_lol_action.analysis.answer.differences import complete, differences, file_of
+from gpu_lol_action.analysis.answer.lagging import FIELD
 from gpu_lol_action.analysis.answer.measured_run import takes_all
-from gpu_lol_action.analysis.documents.lagging import FIELD
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.card_sizes import asking_for
 from gpu_lol_action.domain.finding import Confidence

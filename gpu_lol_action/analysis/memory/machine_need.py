@@ -10,10 +10,19 @@ from gpu_lol_action.estimation.vram import VramQuestion
 
 
 @record(frozen=True, slots=True)
+class Saved:
+    """A run that fits a smaller card only with what is assumed: the question without that, and the GiB per card that would do with it."""
+
+    unsaved: VramQuestion
+    required_gib: float
+
+
+@record(frozen=True, slots=True)
 class MemoryNeed:
     """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized.
 
     ``question`` is what the memory model was asked, on one card where only its size divides it; ``is_relaxed``: what nothing says was assumed so that it fits a card.
+    ``saved``: more is asked for than the sum with that comes to; None where it is not.
     """
 
     required_gib: int
@@ -25,3 +34,4 @@ class MemoryNeed:
     question: VramQuestion | None = None
     is_relaxed: bool = False
     machines: int = 1
+    saved: Saved | None = None

@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.memory.memory_gaps import gaps_of, is_assumed
 from gpu_lol_action.analysis.memory.memory_model import EXPLAINS, model_of
 from gpu_lol_action.analysis.memory.memory_question import has_batch, question_of, stated_count
 from gpu_lol_action.analysis.memory.on_cards import is_of_one_card, placed, shared
+from gpu_lol_action.analysis.memory.saved_runs import with_floor
 from gpu_lol_action.analysis.memory.sureness import sureness
 from gpu_lol_action.analysis.memory.term_places import place_of_model, with_places
 from gpu_lol_action.analysis.memory.unrecognized import without_model
@@ -109,8 +110,7 @@ def memory_need(
     if agreed is None and is_guessed:
         breakdown = _roomy(breakdown, question)
     agreed = agreed or (ordinary(breakdown, question, findings, confidence, said) if question.method.trains else None)
-    # Divided only because one card is too small: another configuration starts from one card again.
-    alone = replace(question, gpu_count=1, sharding=asked.sharding) if stated is None and count > 1 else question
+    alone = _undivided(question, asked) if stated is None else question
     one = _one_card(agreed, alone) if alone is not question and agreed is not None else None
     if one is not None:
         return memory_need((*findings, one), workload, known, is_as_said=is_as_said)
@@ -119,17 +119,28 @@ def memory_need(
         # What is only guessed is not spread over several cards against what is said of one.
         is_of_one = agreed.finding.field == SILENCE or (is_guessed and is_amount(agreed.finding))
         count = 1 if is_of_one and stated_count(findings) is None else count
+    breakdown, saved = with_floor(breakdown, asked, question, said)
     required = max(LEAST_GIB, int(breakdown.required_gib))
     assumed = (*gaps_of(findings, question, bound), *untold, *relaxed)
     need = Finding("hardware.vram_required_gb", str(required), why, sureness(findings, agreed, finding, assumed), where)
-    machines = machines_of(question, count)
-    return MemoryNeed(required, count, breakdown, model, need, assumed, alone, bool(relaxed), machines)
+    return MemoryNeed(
+        required, count, breakdown, model, need, assumed, alone, bool(relaxed), machines_of(question, count), saved
+    )
 
 
 def _roomy(breakdown: MemoryBreakdown, question: VramQuestion) -> MemoryBreakdown:
     """Return the sum of a model that only stands for its family, with room for a larger one."""
     roomy = with_room(breakdown, question)
     return replace(roomy, required_gib=need_of(roomy))
+
+
+def _undivided(question: VramQuestion, asked: VramQuestion) -> VramQuestion:
+    """Return the question over the fewest cards that the code takes: it is divided only because these are too small, and another configuration starts from them again."""
+    return (
+        replace(question, gpu_count=asked.gpu_count, sharding=asked.sharding)
+        if question.gpu_count > asked.gpu_count
+        else question
+    )
 
 
 def _one_card(agreed: Agreement, question: VramQuestion) -> Finding | None:
@@ -172,22 +183,27 @@ def _holding_the_weights(
     Below a model at 16 bit most READMEs praise how little it takes at 4: another run's need. Remarks of a program that trains any
     model of its kind were written for a smaller one.
     """
-    if question.method.trains and not _is_offloaded(question):
-        least = _weights_gib(breakdown)
-        return tuple(
-            s for s in said if s.is_card or s.memory_gib >= least or not s.finding.evidence.path.endswith(".py")
-        )
+    least, named = _weights_gib(breakdown), best(findings, "model.id")
+    # What only stands for a family disproves no document.
+    is_named = named is not None and not is_assumed(findings, question.model) and question.model.source != "name"
+    if _is_offloaded(question):
+        return said
+    if question.method.trains:
+        is_known = is_named and named is not None and named.confidence > Confidence.LOW
+        # What is trained may be loaded at 8 bit where nothing shows it; an amount of less than that is another model's.
+        enough = least / 2 if is_known else 0.0
+        return tuple(s for s in said if s.is_card or s.memory_gib >= (least if _is_in_program(s) else enough))
     precision = best(findings, "training.precision")
     is_said = precision is not None and precision.confidence is Confidence.HIGH and question.weight_bits in {16, 32}
-    if question.method.trains or not is_said or _is_offloaded(question) or question.model.source == "shape":
+    if not is_said or question.model.source == "shape" or is_assumed(findings, question.model):
         return said
-    if is_assumed(findings, question.model):
-        return said  # what only stands for a family disproves no document
-    named = best(findings, "model.id")
     # Of a model that is surely known the card in a document ran another one, or another width of its weights.
-    is_sure = named is not None and named.confidence is Confidence.HIGH and question.model.source != "name"
-    least = _weights_gib(breakdown)
-    return tuple(each for each in said if (each.is_card and not is_sure) or each.memory_gib >= least)
+    is_sure = is_named and named is not None and named.confidence is Confidence.HIGH
+    return tuple(s for s in said if (s.is_card and not is_sure) or s.memory_gib >= least)
+
+
+def _is_in_program(said: Statement) -> bool:
+    return said.finding.evidence.path.endswith(".py")
 
 
 def _of_the_run(

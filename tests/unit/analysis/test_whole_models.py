@@ -135,6 +135,21 @@ def test_no_machine_is_asked_for_that_cannot_hold_the_weights(checkout: Build, d
     assert analysis.breakdown.required_gib >= (48 if dtype == "torch.float32" else 24)
 
 
+@pytest.mark.parametrize(("said_gb", "is_believed"), [(12, False), (34, True)])
+def test_a_training_is_not_given_half_of_its_weights(checkout: Build, said_gb: int, is_believed: bool) -> None:
+    files = {
+        "train.py": "import torch\nfrom peft import LoraConfig, get_peft_model\nfrom transformers import AutoModelForCausalLM, Trainer\n"
+        "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-14B', torch_dtype=torch.bfloat16)\n"
+        "model = get_peft_model(model, LoraConfig(r=8))\nTrainer(model=model).train()\n",
+        "README.md": f"## Installation\nThe example needs {said_gb} GB of GPU memory.\n",
+        "requirements.txt": "torch\ntransformers\npeft\n",
+    }
+    analysis = analyze(checkout(files))
+    assert analysis.breakdown is not None
+    assert (analysis.breakdown.weighed is not None) is is_believed
+    assert analysis.breakdown.required_gib >= 28
+
+
 def test_a_script_among_trials_is_a_variant_of_the_others(checkout: Build) -> None:
     files = {
         "train.py": f"import torch\nif __name__ == '__main__':\n{START}",

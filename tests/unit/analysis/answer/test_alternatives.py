@@ -24,8 +24,12 @@ Trainer(model=model, args=arguments).train()
 """
 
 
-def alternatives(folder: Path, switch: str, readme: str = "") -> dict[tuple[Lever, ...], Alternative]:
-    (folder / "train.py").write_text(TRAIN.replace("SWITCH", switch))
+def alternatives(
+    folder: Path, switch: str, readme: str = "", batch: int = 4, model: str = "Qwen/Qwen2.5-1.5B"
+) -> dict[tuple[Lever, ...], Alternative]:
+    program = TRAIN.replace("SWITCH", switch).replace("batch_size=4", f"batch_size={batch}")
+    program = program.replace("Qwen/Qwen2.5-1.5B", model)
+    (folder / "train.py").write_text(program)
     (folder / "README.md").write_text(readme)
     return {each.levers: each for each in analyze(read_checkout(folder)).alternatives}
 
@@ -86,3 +90,34 @@ def test_where_documentation_was_weighed_the_others_are_corrected_by_as_much(tmp
 def test_without_a_recognized_model_nothing_is_proposed(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("import torch\nprint(torch.zeros(3).cuda())\n")
     assert analyze(read_checkout(tmp_path)).alternatives == ()
+
+
+def test_what_is_only_assumed_is_the_first_thing_to_say(tmp_path: Path) -> None:
+    found = alternatives(tmp_path, "dataloader_num_workers=4,", batch=16, model="TinyLlama/TinyLlama-1.1B-Chat-v1.0")
+    plain = found[(Lever.CHECKPOINTING,)]
+    assert plain.required_gib < 79
+    # Half the batch alone still fits no smaller card: what was assumed is not counted twice.
+    assert (Lever.HALF_BATCH,) not in found or found[(Lever.HALF_BATCH,)].required_gib > plain.required_gib
+
+
+FSDP = """\
+base_model: deepseek-ai/DeepSeek-V2-Lite
+datasets:
+  - path: tatsu-lab/alpaca
+sequence_len: 2048
+micro_batch_size: 1
+optimizer: adamw_torch_fused
+bf16: auto
+gradient_checkpointing: true
+fsdp:
+  - full_shard
+fsdp_config:
+  fsdp_offload_params: true
+"""
+
+
+def test_another_configuration_takes_no_fewer_cards_than_the_code_does(tmp_path: Path) -> None:
+    (tmp_path / "fft.yaml").write_text(FSDP)
+    found = analyze(read_checkout(tmp_path))
+    assert found.proposed.hardware.gpu_count == 2
+    assert all(each.gpu_count >= 2 for each in found.alternatives)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze
-from gpu_lol_action.analysis.documents.lagging import carried
+from gpu_lol_action.analysis.answer.lagging import carried
 from gpu_lol_action.analysis.files.checkout import read_checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.card_sizes import sold_gb
@@ -79,3 +79,59 @@ def test_a_file_that_asks_for_less_than_is_carried_over_stays_and_is_told(tmp_pa
     assert required(found) > 40
     told = [(each.in_file, each.in_code) for each in found.differences if each.key == "hardware.vram_required_gb"]
     assert told == [("30 GB", f"{sold_gb(required(found))} GB")]
+
+
+SAVING = """
+from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+model = AutoModelForCausalLM.from_pretrained("TinyLlama/TinyLlama-1.1B-Chat-v1.0")
+args = TrainingArguments(per_device_train_batch_size={batch}, bf16=True, max_seq_length=2048)
+Trainer(model=model, args=args).train()
+"""
+
+
+def read(folder: Path, name: str, program: str, readme: str) -> Analysis:
+    tree = folder / name
+    tree.mkdir()
+    (tree / "train.py").write_text(program)
+    (tree / "README.md").write_text(readme)
+    return analyze(read_checkout(tree))
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["", "It was trained on one RTX A6000.", "It was trained on one A100.", "Training needs 45 GB of GPU memory."],
+)
+def test_more_samples_ask_for_no_less_though_something_is_assumed_for_them(tmp_path: Path, said: str) -> None:
+    readme = f"# Training\n\n{said}\n\n```\npython train.py\n```\n"
+    base = read(tmp_path, "base", SAVING.format(batch=8), readme)
+    for batch in (16, 32, 64):
+        head = carried(read(tmp_path, f"head{batch}", SAVING.format(batch=batch), readme), base)
+        assert required(head) >= required(base)
+
+
+def test_the_statement_of_before_stays_where_another_lies_nearer_now(tmp_path: Path) -> None:
+    readme = "# Training\n\nTraining needs 24 GB of GPU memory. On long texts training needs 40 GB of GPU memory.\n\n```\npython train.py\n```\n"
+    base, head = (read(tmp_path, f"b{batch}", PROGRAM.format(batch=batch), readme) for batch in (6, 9))
+    assert base.breakdown is not None
+    assert head.breakdown is not None
+    assert (base.breakdown.weighed, head.breakdown.weighed) != (None, None)
+    found = carried(head, base)
+    assert found.breakdown is not None
+    assert found.breakdown.weighed is not None
+    assert base.breakdown.weighed is not None
+    assert found.breakdown.weighed.value == base.breakdown.weighed.value
+    assert required(found) / required(base) == pytest.approx(computed(found) / computed(base), rel=0.06)
+
+
+def test_a_statement_of_another_run_does_not_become_this_ones_by_a_change_of_code(tmp_path: Path) -> None:
+    readme = "# Training\n\nAnother model fits 10 GB of GPU memory.\n\n```\npython train.py\n```\n"
+    base = read(tmp_path, "base", PROGRAM.format(batch=16), readme)
+    head = read(tmp_path, "head", PROGRAM.format(batch=2), readme)
+    assert base.breakdown is not None
+    assert head.breakdown is not None
+    assert base.breakdown.weighed is None
+    assert head.breakdown.weighed is not None
+    found = carried(head, base)
+    assert found.breakdown is not None
+    assert found.breakdown.weighed is None
+    assert required(found) == computed(head)
