@@ -60,7 +60,9 @@ def _ratio(head: Analysis, base: Analysis, new: MemoryBreakdown, old: MemoryBrea
     """Return by how much the change multiplies the memory of a card: as computed, or as written where something had to be assumed."""
     if head.first is not None and base.first is not None and (_is_relaxed(head.first) or _is_relaxed(base.first)):
         after, before = (need_as_said(each.findings, {}) for each in (head.first, base.first))
-        if after.expected_gib and before.expected_gib:  # on all cards: as it is written it may be divided over more of them
+        if (
+            after.expected_gib and before.expected_gib
+        ):  # on all cards: as it is written it may be divided over more of them
             return after.total_gib / before.total_gib
     return _computed(new) / max(_computed(old), 1.0)
 
