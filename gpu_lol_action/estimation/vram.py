@@ -17,6 +17,7 @@ from gpu_lol_action.domain.sums import added
 from gpu_lol_action.estimation import media, media_pipelines
 from gpu_lol_action.estimation.vram_activations import language_terms
 from gpu_lol_action.estimation.vram_question import GB, GIB, Method, Sharding, VramQuestion
+from gpu_lol_action.estimation.vram_shape import typical_model
 from gpu_lol_action.estimation.vram_weights import possible_gb, term, weight_terms
 
 __all__ = [
@@ -33,6 +34,9 @@ __all__ = [
 
 CONTEXT_GB = 0.6  # CUDA context and kernels of one process
 FRAGMENTATION = 0.03  # of weights, gradients and optimizer state in training
+
+_OF_TEXT = ("llm", "vlm", "omni")
+"""Kinds of models whose training is that of their language model: without a shape of its own, in the usual proportions."""
 
 # How far each term may lie below and above its formula, as a share of it. Weights are counted, the rest depends on kernels,
 # allocators and libraries: 17 of 20 published figures lie within low and high, 2 of 120 more than a tenth over high
@@ -119,8 +123,12 @@ def _activation_terms(question: VramQuestion) -> list[MemoryTerm]:
     counted = media.activation_terms(question)
     if counted:
         return counted
-    if question.model.has_shape:
+    model = question.model
+    if model.has_shape:
         return language_terms(question)
+    if question.method.trains and model.kind.startswith(_OF_TEXT):
+        usual = typical_model(model.name, model.active_parameters_b or model.parameters_b, model.kind)
+        return language_terms(replace(question, model=replace(usual, parameters_b=model.parameters_b)))
     return _rough_terms(question)
 
 

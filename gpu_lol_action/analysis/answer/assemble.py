@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.media import media
 from gpu_lol_action.analysis.memory.least_size import least_gb
 from gpu_lol_action.analysis.memory.machine_need import MemoryNeed
 from gpu_lol_action.analysis.memory.memory_need import memory_need
+from gpu_lol_action.analysis.memory.unused_lengths import without_unused
 from gpu_lol_action.analysis.models import encoder_loads, full_width_loads, model_parallel, models, models_beside
 from gpu_lol_action.analysis.needs import workload
 from gpu_lol_action.analysis.package_lists.package_files import package_name
@@ -111,7 +112,7 @@ def analyze(
     gaps = [*(need.not_understood if need else ()), *_environment_gaps(findings, proposed), *checkout.gaps()]
     gaps += side_by_side(checkout, run) if not folder else ()
     if need is not None:
-        findings = (*findings, need.finding)
+        findings = (*without_unused(findings, need), need.finding)
     spec = complete(file, proposed) if file is not None else proposed
     analysis = Analysis(
         spec=spec,

@@ -277,3 +277,17 @@ def test_a_larger_model_of_usual_proportions_never_needs_less(size: float, facto
     small = VramQuestion(typical_model("small", size), method)
     large = VramQuestion(typical_model("large", size * factor), method)
     assert total(large) >= total(small) - 0.02
+
+
+@pytest.mark.parametrize("kind", ["llm", "vlm", "omni"])
+def test_what_a_model_without_a_shape_keeps_grows_with_batch_and_length(kind: str) -> None:
+    unknown = ModelFacts("acme/twelve-b", kind, 12.0)
+    asked = VramQuestion(unknown, Method.LORA, batch_size=1, sequence_length=2048, is_checkpointing=True)
+    usual = dataclasses.replace(asked, model=typical_model("acme/twelve-b", 12.0, kind))
+    small, wide, long = (
+        estimate_vram(dataclasses.replace(asked, batch_size=batch, sequence_length=length)).expected_gib
+        for batch, length in ((1, 2048), (4, 2048), (1, 8192))
+    )
+    assert wide > small + 3
+    assert long > small + 3
+    assert small == pytest.approx(estimate_vram(usual).expected_gib, rel=0.02)
