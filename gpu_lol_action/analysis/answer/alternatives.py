@@ -73,7 +73,7 @@ def alternatives(
         found = (reader.alternative(levers, variant) for levers, variant in tried(need.saved.unsaved))
         return tuple(each for each in found if each.required_gib < computed.required_gib)
     found = (reader.alternative(levers, variant) for levers, variant in tried(asked))
-    most = computed.expected_gib
+    most = computed.expected_gib * reader.shrink
     return tuple(
         each for each in found if each.expected_gib < most or each.expected_gib * each.gpu_count < most * need.gpu_count
     )
@@ -86,6 +86,11 @@ class _Reader:
     beside_gib: float
     ratio: float
 
+    @property
+    def shrink(self) -> float:
+        """By how much a sum is shown smaller than it is: where a run is said to fit less than it, half of it fits half of that."""
+        return min(self.ratio, 1.0)
+
     def alternative(self, levers: tuple[Lever, ...], variant: Variant) -> Alternative:
         """Return what a variant needs, and where it would be written."""
         breakdown = estimate_vram(variant.question)
@@ -97,7 +102,7 @@ class _Reader:
             words=variant.words,
             setting=variant.setting,
             costs=variant.costs,
-            expected_gib=round(breakdown.expected_gib + self.beside_gib, 2),
+            expected_gib=round((breakdown.expected_gib + self.beside_gib) * self.shrink, 2),
             required_gib=max(LEAST_GIB, math.ceil(required - 0.05)),
             gpu_count=variant.question.gpu_count,
             evidence=said.evidence if said is not None and said.evidence.path else None,

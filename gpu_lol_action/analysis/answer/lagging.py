@@ -41,7 +41,10 @@ def carried(head: Analysis, base: Analysis) -> Analysis:
     ratio = _ratio(head, base, new, old)
     if abs(ratio - 1) < LEAST_CHANGE:
         return head
-    over = max(1, math.ceil(need_of(replace(new, required_gib=old.required_gib * ratio)) - 0.05))
+    over = old.required_gib * ratio
+    if old.required_gib <= LARGE_CARD_GIB:
+        over = need_of(replace(new, required_gib=over))
+    over = max(1, math.ceil(over - 0.05))
     if _is_relaxed(head.first):  # what no card holds is asked for as what it fits with
         over = min(over, max(math.floor(LARGE_CARD_GIB), int(new.required_gib)))
     found = new

@@ -121,3 +121,13 @@ def test_another_configuration_takes_no_fewer_cards_than_the_code_does(tmp_path:
     found = analyze(read_checkout(tmp_path))
     assert found.proposed.hardware.gpu_count == 2
     assert all(each.gpu_count >= 2 for each in found.alternatives)
+
+
+def test_what_is_asked_for_holds_what_is_expected(tmp_path: Path) -> None:
+    (plain := tmp_path / "plain").mkdir()
+    (said := tmp_path / "said").mkdir()
+    alone = alternatives(plain, "", batch=8)[(Lever.HALF_BATCH,)]
+    readme = "# Training\n\nIt was trained on one RTX 4090.\n\n```\npython train.py\n```\n"
+    told = alternatives(said, "", readme, batch=8)
+    assert told[(Lever.HALF_BATCH,)].required_gib < alone.required_gib
+    assert all(each.expected_gib <= each.required_gib for each in told.values())

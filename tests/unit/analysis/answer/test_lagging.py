@@ -135,3 +135,12 @@ def test_a_statement_of_another_run_does_not_become_this_ones_by_a_change_of_cod
     assert found.breakdown is not None
     assert found.breakdown.weighed is None
     assert required(found) == computed(head)
+
+
+def test_what_was_agreed_over_the_large_card_is_not_put_under_it(tmp_path: Path) -> None:
+    base = analyzed(tmp_path, "base", batch=8, gb=98)
+    head = analyzed(tmp_path, "head", batch=10, gb=98)
+    assert head.breakdown is not None
+    assert head.breakdown.expected_gib < 75
+    assert required(base) > 80
+    assert required(carried(head, base)) > required(base)
