@@ -64,7 +64,7 @@ _NUMBERS = {
 _WORDS: Mapping[str, tuple[Edit, str, frozenset[str]]] = {
     "training.gradient_checkpointing": (word(*OFF, (r"--gradient_checkpointing\b(?! *[TtFf])", "")), UP, frozenset({"on"})),
     "training.precision": (
-        word((r"\bbfloat16\b", "float32"), (r"\bfloat16\b", "float32"), *OFF, (r"(?<=[ =\"'])(?:bf16|fp16)\b", "no")),
+        word((r"\bbfloat16\b", "float32"), (r"\bfloat16\b", "float32"), *OFF, (r"(?<=[ =\"'])(?:bf16|fp16)\b(?! ?=)", "no")),
         UP,
         frozenset({"bf16", "fp16"}),
     ),

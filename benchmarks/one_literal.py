@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -42,11 +43,15 @@ def copied(folder: Path, into: Path) -> Path:
     return target
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file of a copy, and of nothing else."""
+def write(copy: Path, name: str, text: str) -> bool:
+    """Write a file of a copy, and of nothing else; False where a link of the checkout leads out of it."""
+    path = copy / name
+    if not path.parent.resolve().is_relative_to(copy.resolve()):
+        return False
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     path.write_text(text, encoding="utf-8")
+    return True
 
 
 def compared(base: Path, head: Path) -> Compared:
@@ -99,23 +104,18 @@ def _price(side: Reading | None) -> float:
     return float(best.price_usd_per_hour) if best is not None else 0.0
 
 
-def played(folder: Path, answer: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield kind, verdict and place of each change of a folder."""
-    for change in changes_of(answer):
-        text = edited(folder, change)
+def played(folder: Path, answer: Mapping[str, Any], work: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield kind, verdict and place of each change of a folder; ``work`` is where copies are made."""
+    edits = ((change, edited(folder, change)) for change in changes_of(answer))
+    files = ((Literal(kind, path, 1, str, SILENT), text) for kind, path, text in beside(answer))
+    new = ((change, text) for change, text in files if not (folder / change.path).exists())
+    for change, text in (*edits, *new):
         if text is None:
             continue
-        with tempfile.TemporaryDirectory(dir=folder.resolve().parent) as place:
+        with tempfile.TemporaryDirectory(dir=work) as place:
             head = copied(folder, Path(place))
-            write(head / change.path, text)
-            yield change.kind, verdict(compared(folder, head), change), f"{change.path}:{change.line}"
-    for kind, path, text in beside(answer):
-        if (folder / path).exists():
-            continue
-        with tempfile.TemporaryDirectory(dir=folder.resolve().parent) as place:
-            head = copied(folder, Path(place))
-            write(head / path, text)
-            yield kind, verdict(compared(folder, head), Literal(kind, path, 1, str, SILENT)), path
+            if write(head, change.path, text):
+                yield change.kind, verdict(compared(folder, head), change), f"{change.path}:{change.line}"
 
 
 def main() -> int:
@@ -129,14 +129,17 @@ def main() -> int:
     folders = list(dict.fromkeys(folder_of(asked.root, case) for case in read_cases(None)))
     folders = [each for each in folders if each.is_dir() and any(each.iterdir())][asked.start :: asked.every]
     rows: dict[str, Counter[str]] = {}
-    for folder in folders:
-        answer = analyze(folder)
-        if answer is None or not answer["gpu_count"]:
-            continue
-        for kind, said, place in played(folder, answer):
-            rows.setdefault(kind, Counter())[said] += 1
-            if asked.show and said != "right":
-                print(f"{kind}: {said}: {folder.relative_to(asked.root)} {place}", flush=True)
+    # Hard links need the same disk, and nothing may be left behind in a checkout.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with tempfile.TemporaryDirectory(dir=asked.root, prefix=".one-literal-") as work:
+        for folder in folders:
+            answer = analyze(folder)
+            if answer is None or not answer["gpu_count"]:
+                continue
+            for kind, said, place in played(folder, answer, Path(work)):
+                rows.setdefault(kind, Counter())[said] += 1
+                if asked.show and said != "right":
+                    print(f"{kind}: {said}: {folder.relative_to(asked.root)} {place}", flush=True)
     for kind, counts in sorted(rows.items()):
         print(
             f"{kind:32} {counts['right']:4} of {sum(counts.values()):4} right",

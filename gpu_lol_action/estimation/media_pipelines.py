@@ -68,8 +68,13 @@ def state_terms(question: VramQuestion) -> list[MemoryTerm]:
         return [term("weights", OFFLOADED_GB, f"{question.model.name}, layer by layer from main memory")]
     elif question.is_one_part_at_a_time:
         whole = _largest_stage(question, pipeline).parameters_m
-    model = replace(question.model, parameters_b=whole / 1000)
-    return weight_terms(replace(question, model=model, adapted_b=pipeline.denoiser_m / 1000))
+    return weight_terms(replace(question, model=replace(question.model, parameters_b=whole / 1000)))
+
+
+def with_adapted_part(question: VramQuestion) -> VramQuestion:
+    """Return the question with the part of a pipeline that adapters are put on, its denoiser; any other model's as it is."""
+    pipeline = pipeline_of(question) if question.method.has_adapters else None
+    return question if pipeline is None else replace(question, adapted_b=pipeline.denoiser_m / 1000)
 
 
 def possible_gb(question: VramQuestion) -> float:

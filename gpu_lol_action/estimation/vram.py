@@ -15,6 +15,7 @@ from dataclasses import replace
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.sums import added
 from gpu_lol_action.estimation import media, media_pipelines
+from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram_activations import language_terms
 from gpu_lol_action.estimation.vram_question import GB, GIB, Method, Sharding, VramQuestion
 from gpu_lol_action.estimation.vram_shape import typical_model
@@ -61,6 +62,7 @@ _STATES = frozenset({"weights", "frozen parts", "reference model", "gradients", 
 
 def estimate_vram(question: VramQuestion) -> MemoryBreakdown:
     """Return the breakdown per card in GiB, with low, expected, high, and what a card must offer."""
+    question = media_pipelines.with_adapted_part(question)
     terms = media_pipelines.state_terms(question) or weight_terms(question)
     if not question.is_states_only:
         terms += _activation_terms(question)
@@ -151,6 +153,9 @@ def _notes(question: VramQuestion, terms: tuple[MemoryTerm, ...]) -> tuple[str, 
         notes.append(f"size read off the model's name; {question.model.note}")
     if any(each.basis.startswith("rough") for each in terms):
         notes.append("activations are rough, because the model's shape is not known")
+    if question.method.trains and not question.model.has_shape and question.model.kind.startswith(_OF_TEXT):
+        size = parameters(question.model.parameters_b)
+        notes.append(f"the usual proportions of {size} are assumed, because the model's shape is not known")
     if question.sharding is Sharding.NONE and question.gpu_count > 1 and question.method.trains:
         notes.append("each card holds a whole copy: nothing was found that shards")
     return tuple(notes)

@@ -120,7 +120,7 @@ def conclude_change(
     except GpuLolError as error:
         new = concluded(head.sha, calibrated(analysis, measured, text), policy, corrections, lookups)
         return Compared(new, problem=error.explanation.what)
-    after = calibrated(carried(analysis, before), measured, text)
+    after = calibrated(carried(analysis, before, text), measured, text)
     new = concluded(head.sha, after, policy, corrections, lookups)
     change = compare(Side(base.checkout, old.analysis), Side(head.checkout, new.analysis))
     return Compared(new, old, _priced(change, new, policy, lookups))

@@ -44,7 +44,7 @@ def read_change(
     note: ProposalNote,
     spec_text: str | None = None,
 ) -> Reading:
-    """Read a pull request's head as its proposal does: where documentation is weighed, beside what the change started from.
+    """Read a pull request's head as its proposal does: beside what the change started from.
 
     ``policy`` names no project but the one that is meant. ``note``: what people have set for it, and what a language model answered
     when the proposal was made. ``spec_text`` takes the place of the file at the head.
@@ -56,10 +56,10 @@ def read_change(
     if spec_text is not None:
         head = replace(head, spec_text=spec_text)
     analysis = consult(head, lookups)
-    if analysis.breakdown is not None and analysis.breakdown.weighed is not None:
+    if analysis.breakdown is not None and analysis.override is None:
         base = fetch_base(context, pull_request, policy, head)
         before = _consulted(context, base, lookups) if base is not None else None
-        analysis = carried(analysis, before) if before is not None else analysis
+        analysis = carried(analysis, before, head.spec_text) if before is not None else analysis
     analysis = calibrated(analysis, measured_runs(context), head.spec_text)
     return replace(concluded(sha, analysis, policy, note.corrections, lookups), spec_text=head.spec_text)
 

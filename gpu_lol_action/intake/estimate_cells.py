@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.quantized_names import scheme_in_name
@@ -80,6 +81,9 @@ class _Reader:
     def whole(self, column: str, least: int = 0, most: int = LARGEST_WHOLE) -> int | None:
         """Return a whole number; `8.0` is one."""
         return self.read(column, lambda text: read_whole(text, least, most), f"a whole number from {least} on")
+
+
+_OF_ATTENTION = regex(r"attention|(?:.{0,40}\.)?(?:to_|add_)?(?:q|k|v|qv|qkv|out|o)(?:_proj|\.0)?")
 
 
 def question_from_cells(cells: Mapping[str, str]) -> Estimated | CellProblem:
@@ -204,8 +208,15 @@ def _with_size(reader: _Reader, question: VramQuestion) -> VramQuestion:
         sequence_length=length,
         optimizer=reader.text("optimizer") or "adamw",
         lora_rank=rank or 16,
-        is_lora_everywhere=targets not in {"q,v", "qv", "q_proj,v_proj", "attention"},
+        is_lora_everywhere=_is_everywhere(question, targets or ""),
     )
+
+
+def _is_everywhere(question: VramQuestion, targets: str) -> bool:
+    """Whether adapters lie on every matrix: of a language model unless it says query and value, of a denoiser where something else than attention is named."""
+    if question.model.kind.startswith("diffusion"):
+        return any(_OF_ATTENTION.fullmatch(each.strip()) is None for each in targets.split(",") if each.strip())
+    return targets not in {"q,v", "qv", "q_proj,v_proj", "attention"}
 
 
 def _with_cards(reader: _Reader, question: VramQuestion) -> VramQuestion:

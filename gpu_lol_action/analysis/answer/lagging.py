@@ -7,7 +7,7 @@ where the new sum lies nearer to another statement, or too far from any: a pull 
 what is said in one from this run to another.
 
 Sums that hold only with something assumed are no measure of a change: four times the batch, for which checkpointing is assumed,
-comes to less than the batch did. There both are compared as they are written.
+comes to less than the batch did. Nothing is scaled by them; who needs more as it is written is asked for no less than before.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ import math
 from dataclasses import replace
 
 from gpu_lol_action.analysis.answer.counterfactual import need_as_said
+from gpu_lol_action.analysis.answer.differences import complete, differences, file_of
 from gpu_lol_action.analysis.formats.surest import value_of_best
+from gpu_lol_action.analysis.stated.ordinary_cards import stands_for_silence
 from gpu_lol_action.analysis.training.placement import LARGE_CARD_GIB, need_of
 from gpu_lol_action.domain.analysis import Analysis, Profile
-from gpu_lol_action.domain.card_sizes import asking_for, size_class_gb, sold_gb
+from gpu_lol_action.domain.card_sizes import asking_for, sold_gb
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
-from gpu_lol_action.domain.spec import EnvironmentSpec, SpecDifference
 from gpu_lol_action.domain.sums import added
 
 FIELD = "hardware.vram_required_gb"
@@ -30,44 +31,54 @@ LEAST_CHANGE = 0.02
 """Of the sum: below it no configuration was changed that matters for memory."""
 MOST_CHANGE = 2.5
 """Times the sum: beyond it a statement that is not weighed any more is of another run (``reconcile.FURTHEST``)."""
+_AT_WORK = frozenset({"activations", "logits", "KV cache"})
 
 
-def carried(head: Analysis, base: Analysis) -> Analysis:
-    """Return the head's analysis with what base and documentation agreed on carried over, where the change leaves that as it is."""
+def carried(head: Analysis, base: Analysis, spec_text: str | None = None) -> Analysis:
+    """Return the head's analysis with what base and documentation agreed on carried over, where the change leaves that as it is.
+
+    ``spec_text`` is the head's file, whose own word stands. Runs over different numbers of cards are not compared.
+    """
     new, old = head.breakdown, base.breakdown
-    if new is None or old is None:
+    if new is None or old is None or head.override is not None or not _is_on_as_many(head, base):
         return head
+    if _is_relaxed(head.first) or _is_relaxed(base.first):
+        found = _no_less(new, old) if _needs_more_as_written(head.first, base.first) else new
+    elif stands_for_silence(new) or stands_for_silence(old):
+        return head
+    else:
+        found = _agreed(head, base, new, old)
+    return _asked_for(head, found, new, spec_text) if found is not new else head
+
+
+def _agreed(head: Analysis, base: Analysis, new: MemoryBreakdown, old: MemoryBreakdown) -> MemoryBreakdown:
+    """Return the breakdown with the agreement of before, scaled as the sum; as it is where that was of something else."""
     is_same = _is_same_statement(new.weighed, old.weighed)
-    ratio = _ratio(head, base, new, old)
-    if abs(ratio - 1) < LEAST_CHANGE:
-        return head
+    ratio = _computed(new) / max(_computed(old), 1.0)
+    if abs(ratio - 1) < LEAST_CHANGE or not (is_same or _is_same_run(head, base)):
+        return new
+    if old.weighed is not None and (is_same or 1 / MOST_CHANGE <= ratio <= MOST_CHANGE):
+        return _with_agreed(head, new, old, _over(new, old, ratio))
+    return _without_statement(new) if old.weighed is None and new.weighed is not None else new
+
+
+def _over(new: MemoryBreakdown, old: MemoryBreakdown, ratio: float) -> int:
+    """Return what was agreed, scaled: never under what lies on the card whatever it works on, nor over the large card for its spread alone."""
     over = old.required_gib * ratio
     if old.required_gib <= LARGE_CARD_GIB:
         over = need_of(replace(new, required_gib=over))
-    over = max(1, math.ceil(over - 0.05))
-    if _is_relaxed(head.first):  # what no card holds is asked for as what it fits with
-        over = min(over, max(math.floor(LARGE_CARD_GIB), int(new.required_gib)))
-    found = new
-    if is_same or _is_same_run(head, base):
-        if old.weighed is not None and (is_same or 1 / MOST_CHANGE <= ratio <= MOST_CHANGE):
-            found = _with_agreed(head, new, old, over)
-        elif old.weighed is None and new.weighed is not None:
-            found = _without_statement(new)
-    is_less_for_more = ratio > 1 and found.required_gib < old.required_gib and _is_on_as_many(head, base)
-    if is_less_for_more and _is_relaxed(head.first):
-        found = _no_less(found, over)
-    return _asked_for(head, found, int(new.required_gib)) if found is not new else head
+    least = added(term.gib for term in new.terms if term.name not in _AT_WORK)
+    return max(1, math.ceil(over - 0.05), min(math.ceil(least), int(_computed(new))))
 
 
-def _ratio(head: Analysis, base: Analysis, new: MemoryBreakdown, old: MemoryBreakdown) -> float:
-    """Return by how much the change multiplies the memory of a card: as computed, or as written where something had to be assumed."""
-    if head.first is not None and base.first is not None and (_is_relaxed(head.first) or _is_relaxed(base.first)):
-        after, before = (need_as_said(each.findings, {}) for each in (head.first, base.first))
-        if (
-            after.expected_gib and before.expected_gib
-        ):  # on all cards: as it is written it may be divided over more of them
-            return after.total_gib / before.total_gib
-    return _computed(new) / max(_computed(old), 1.0)
+def _needs_more_as_written(head: Profile | None, base: Profile | None) -> bool:
+    """Whether a run needs more memory as it is written, over all the cards that this takes; where that is not known, it may."""
+    if head is None or base is None:
+        return False
+    after, before = (need_as_said(each.findings, {}) for each in (head, base))
+    if after.expected_gib is None or before.expected_gib is None:
+        return _is_relaxed(head)
+    return after.total_gib > before.total_gib * (1 + LEAST_CHANGE)
 
 
 def _computed(breakdown: MemoryBreakdown) -> float:
@@ -78,40 +89,22 @@ def _is_relaxed(run: Profile | None) -> bool:
     return run is not None and run.is_relaxed
 
 
+def _is_on_as_many(head: Analysis, base: Analysis) -> bool:
+    return head.proposed.hardware.gpu_count == base.proposed.hardware.gpu_count
+
+
 def _is_same_run(head: Analysis, base: Analysis) -> bool:
-    """Whether the same program trains or runs the same model on as many cards, and no document says anything else than it did."""
+    """Whether the same program trains or runs the same model, and no document says anything else than it did."""
     if head.first is None or base.first is None or head.first.name != base.first.name:
         return False
-    if not _is_on_as_many(head, base):
-        return False
-    if any(
-        value_of_best(head.findings, each) != value_of_best(base.findings, each) for each in ("model.id", "workload")
-    ):
+    asked = ("model.id", "workload")
+    if any(value_of_best(head.findings, each) != value_of_best(base.findings, each) for each in asked):
         return False
     said = [
         sorted((f.field, f.value, f.evidence.path) for f in each.findings if f.field.startswith("documented"))
         for each in (head, base)
     ]
     return said[0] == said[1]
-
-
-def _is_on_as_many(head: Analysis, base: Analysis) -> bool:
-    return head.proposed.hardware.gpu_count == base.proposed.hardware.gpu_count
-
-
-def _asked_for(head: Analysis, breakdown: MemoryBreakdown, agreed: int) -> Analysis:
-    """Return the analysis with what a breakdown requires asked for in place of what was agreed on."""
-    required, why = int(breakdown.required_gib), breakdown.notes[-1]
-    finding = next((item for item in head.findings if item.field == FIELD), None)
-    changed = replace(finding, value=str(required), why=why) if finding is not None else None
-    return replace(
-        head,
-        breakdown=breakdown,
-        findings=tuple(changed if changed is not None and item is finding else item for item in head.findings),
-        proposed=_asking(head.proposed, agreed, required),
-        spec=_asking(head.spec, agreed, required),
-        differences=_differences(head, required, why),
-    )
 
 
 def _is_same_statement(one: Finding | None, other: Finding | None) -> bool:
@@ -140,10 +133,12 @@ def _without_statement(new: MemoryBreakdown) -> MemoryBreakdown:
     return replace(_requiring(new, required, note), computed_gib=None, weighed=None)
 
 
-def _no_less(new: MemoryBreakdown, required: int) -> MemoryBreakdown:
-    """Return the breakdown of a run that needs more than before as it is written, and fits less only with what is assumed."""
-    note = f"{new.required_gib:g} GiB would do with what is assumed; as it is written the run needs more than before this change"
-    return _requiring(new, required, note)
+def _no_less(new: MemoryBreakdown, old: MemoryBreakdown) -> MemoryBreakdown:
+    """Return the breakdown with no less asked for than before the change; as it is where it asks for as much."""
+    if new.required_gib >= old.required_gib:
+        return new
+    note = f"{new.required_gib:g} GiB would do with what is assumed; as it is written the run needs no less than before this change"
+    return _requiring(new, int(old.required_gib), note)
 
 
 def _requiring(new: MemoryBreakdown, required: int, note: str) -> MemoryBreakdown:
@@ -153,18 +148,27 @@ def _requiring(new: MemoryBreakdown, required: int, note: str) -> MemoryBreakdow
                    notes=(*kept, note))  # fmt: skip
 
 
-def _differences(head: Analysis, required: int, why: str) -> tuple[SpecDifference, ...]:
-    """Return where file and code disagree, with the new need: too little in the file is now said, enough no longer."""
-    others = tuple(each for each in head.differences if each.key != FIELD)
-    stated = head.spec.hardware.vram_required_gb
-    is_stated = head.is_from_file and stated != head.proposed.hardware.vram_required_gb
-    if not is_stated or stated is None or sold_gb(required) <= size_class_gb(stated):
-        return others
-    return (SpecDifference(FIELD, f"{stated} GB", f"{sold_gb(required)} GB", why), *others)
-
-
-def _asking(spec: EnvironmentSpec, agreed: int, required: int) -> EnvironmentSpec:
-    """Return the spec with the new need where it asks for what was agreed: what a file states stays as it is."""
-    if spec.hardware.vram_required_gb != sold_gb(agreed):
-        return spec
-    return replace(spec, hardware=asking_for(spec.hardware, required))
+def _asked_for(head: Analysis, found: MemoryBreakdown, before: MemoryBreakdown, spec_text: str | None) -> Analysis:
+    """Return the analysis with what a breakdown requires asked for; what a file states stays as it is, and is told apart."""
+    required, why = int(found.required_gib), found.notes[-1]
+    findings = tuple(replace(f, value=str(required), why=why) if f.field == FIELD else f for f in head.findings)
+    hardware = head.proposed.hardware
+    # A size over that of the need is the smallest that is asked for at all.
+    own = sold_gb(int(before.required_gib))
+    least = hardware.vram_required_gb or 0 if (hardware.vram_required_gb or 0) > own else 0
+    proposed = replace(head.proposed, hardware=asking_for(hardware, required, least))
+    file = file_of(spec_text, head.spec_place)
+    scale = found.required_gib / max(before.required_gib, 1.0)
+    scaled = [max(1, math.ceil(each.required_gib * scale - 0.05)) for each in head.alternatives]
+    return replace(
+        head,
+        breakdown=found,
+        findings=findings,
+        proposed=proposed,
+        spec=complete(file, proposed) if file is not None else proposed,
+        differences=differences(file, proposed, findings) if file is not None else (),
+        alternatives=tuple(
+            replace(each, required_gib=gib, expected_gib=min(each.expected_gib, float(gib)))
+            for each, gib in zip(head.alternatives, scaled, strict=True)
+        ),
+    )

@@ -231,7 +231,8 @@ def _tubes(question: VramQuestion, known: tuple[Finding, ...]) -> int:
 def _pictures(question: VramQuestion, known: tuple[Finding, ...]) -> int:
     """Return how many pictures a denoiser for pictures makes, or is trained on, at once: those of a clip where it is taken to clips."""
     is_clip = question.model.kind == "diffusion-image" and _text(known, "media.pictures") == "clip"
-    return min(max(1, _whole(known, "media.frames")), MOST_PICTURES) if is_clip else 1
+    frames = max(1, _whole(known, "media.frames")) if is_clip else 1
+    return frames if question.method.trains else min(frames, MOST_PICTURES)
 
 
 def _precision(question: VramQuestion, known: tuple[Finding, ...], *, is_mixed: bool) -> str:

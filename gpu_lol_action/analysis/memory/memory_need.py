@@ -54,6 +54,7 @@ from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 
 # The context and the libraries' workspaces take 1 GiB on some cards before a model is loaded; no rented card has less than 8.
 LEAST_GIB = 2
+WIDE_BITS, UNSEEN_4_BIT = 32, 4
 
 
 def memory_need(
@@ -83,8 +84,7 @@ def memory_need(
     estimated = up_to(with_models_beside(with_places(estimate_vram(question), findings), question, findings), bound)
     breakdown = with_engine(with_share(estimated, best(findings, SHARE_FIELD)), question, findings)
     breakdown = replace(breakdown, required_gib=need_of(breakdown), workload=workload_of(question, breakdown.terms))
-    finding = best(findings, "model.id") or best(findings, "model.layers")
-    where = place_of_model(findings)
+    finding, where = best(findings, "model.id") or best(findings, "model.layers"), place_of_model(findings)
     why = f"{model.name} ({parameters(model.parameters_b)}), {question.method.value}: the sum of the memory terms"
     confidence = min(Confidence.MEDIUM, finding.confidence if finding else Confidence.LOW)
     is_managed = best(findings, "memory.managed") is not None
@@ -122,7 +122,10 @@ def memory_need(
     breakdown, saved = with_floor(breakdown, asked, question, said)
     required = max(LEAST_GIB, int(breakdown.required_gib))
     assumed = (*gaps_of(findings, question, bound), *untold, *relaxed)
-    need = Finding("hardware.vram_required_gb", str(required), why, sureness(findings, agreed, finding, assumed), where)
+    told = why if saved is None else f"{why}; {breakdown.notes[-1]}"
+    need = Finding(
+        "hardware.vram_required_gb", str(required), told, sureness(findings, agreed, finding, assumed), where
+    )
     return MemoryNeed(
         required, count, breakdown, model, need, assumed, alone, bool(relaxed), machines_of(question, count), saved
     )
@@ -184,22 +187,21 @@ def _holding_the_weights(
     model of its kind were written for a smaller one.
     """
     least, named = _weights_gib(breakdown), best(findings, "model.id")
-    # What only stands for a family disproves no document.
-    is_named = named is not None and not is_assumed(findings, question.model) and question.model.source != "name"
     if _is_offloaded(question):
         return said
     if question.method.trains:
-        is_known = is_named and named is not None and named.confidence > Confidence.LOW
-        # What is trained may be loaded at 8 bit where nothing shows it; an amount of less than that is another model's.
-        enough = least / 2 if is_known else 0.0
+        # What is trained may be loaded at 4 bit where nothing shows it; an amount of less than that is another model's.
+        is_known = named is not None and named.confidence > Confidence.LOW and question.model.source != "name"
+        enough = least / UNSEEN_4_BIT if is_known and not is_assumed(findings, question.model) else 0.0
         return tuple(s for s in said if s.is_card or s.memory_gib >= (least if _is_in_program(s) else enough))
     precision = best(findings, "training.precision")
     is_said = precision is not None and precision.confidence is Confidence.HIGH and question.weight_bits in {16, 32}
     if not is_said or question.model.source == "shape" or is_assumed(findings, question.model):
-        return said
-    # Of a model that is surely known the card in a document ran another one, or another width of its weights.
-    is_sure = is_named and named is not None and named.confidence is Confidence.HIGH
-    return tuple(s for s in said if (s.is_card and not is_sure) or s.memory_gib >= least)
+        return said  # what only stands for a family disproves no document
+    if question.weight_bits == WIDE_BITS:
+        # Who asks for 32 bit quantizes nothing: what holds less than half of that ran another width, or another model.
+        return tuple(s for s in said if s.memory_gib >= least / 2)
+    return tuple(s for s in said if s.is_card or s.memory_gib >= least)
 
 
 def _is_in_program(said: Statement) -> bool:

@@ -12,7 +12,7 @@ from gpu_lol_action.analysis.models import full_width_loads
 from gpu_lol_action.analysis.models.model_parallel import EXPERT, PIPELINE, RUNTIME, TENSOR, WHOLE_NORMS
 from gpu_lol_action.analysis.training import attention_kind
 from gpu_lol_action.analysis.training.picture_lengths import PIXELS, with_pictures
-from gpu_lol_action.analysis.training.training_precision import UNTOLD
+from gpu_lol_action.analysis.training.training_precision import TOLD_OFF, UNTOLD, UNTOLD_OF_AXOLOTL
 from gpu_lol_action.analysis.training.training_state import HEAD
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.spec import WorkloadType
@@ -48,7 +48,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         or (4 if method is Method.QLORA else 32 if precision == "fp32" else 16)
     )
     told = best(findings, "training.precision")
-    is_untold = told is not None and told.why == UNTOLD
+    is_untold = told is not None and told.why in {TOLD_OFF, UNTOLD, UNTOLD_OF_AXOLOTL}
     lies_wide = is_untold or value_of_best(findings, "model.weight_bits") == "32"
     if method is Method.LORA and bits == 4:
         method = Method.QLORA

@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.memory.machine_need import Saved
 from gpu_lol_action.analysis.stated.reconcile import Statement
 from gpu_lol_action.analysis.training.placement import LARGE_CARD_GIB
 from gpu_lol_action.domain.memory import MemoryBreakdown
+from gpu_lol_action.estimation.calibration import workload_of
 from gpu_lol_action.estimation.vram import VramQuestion
 
 
@@ -39,7 +40,9 @@ def with_floor(
     note = f"{least:g} GiB are asked for, not {own:g}: the run fits a smaller card only with what is assumed"
     computed = own if breakdown.computed_gib is None else breakdown.computed_gib
     unsaved = replace(question, precision=asked.precision, is_checkpointing=asked.is_checkpointing)
-    more = replace(breakdown, required_gib=least, high_gib=max(breakdown.high_gib, least), computed_gib=computed,
+    # What was measured of a run that saves says nothing of one that does not.
+    as_written = workload_of(unsaved, breakdown.terms)
+    more = replace(breakdown, workload=as_written, required_gib=least, high_gib=max(breakdown.high_gib, least), computed_gib=computed,
                    notes=(*breakdown.notes, note))  # fmt: skip
     return more, Saved(unsaved, own)
 

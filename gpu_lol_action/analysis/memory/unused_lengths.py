@@ -6,14 +6,23 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.memory.machine_need import MemoryNeed
 from gpu_lol_action.domain.finding import Confidence, Finding
+from gpu_lol_action.estimation.media import OWN
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 
 FIELD = "training.sequence_length"
 
 
 def without_unused(findings: tuple[Finding, ...], need: MemoryNeed | None) -> tuple[Finding, ...]:
-    """Return the findings without lengths that are not surely the run's where its memory does not grow with them."""
-    if need is None or need.question is None or not any(_is_doubtful(finding) for finding in findings):
+    """Return the findings without lengths that are not surely the run's where its memory does not grow with them.
+
+    What a network of one's own keeps per sample has its length in it already.
+    """
+    if (
+        need is None
+        or need.question is None
+        or need.question.model.kind == OWN
+        or not any(_is_doubtful(finding) for finding in findings)
+    ):
         return findings
     return findings if _grows(need.question) else tuple(f for f in findings if not _is_doubtful(f))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.runs.entry_points import Run
@@ -22,6 +24,9 @@ _TAKES_A_MODELS_DTYPE = regex(r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trai
 _UNLESS_TOLD = regex(r"(?m)^[ \t]{1,12}weight_dtype = torch\.float32[ \t]{0,8}$")
 _GIVEN_OUTSIDE = "ACCELERATE_MIXED_PRECISION"
 UNTOLD = "accelerate is told no 16-bit numbers"
+TOLD_OFF = "`mixed_precision` is no"
+UNTOLD_OF_AXOLOTL = "axolotl loads and computes at 32 bit where `bf16` is off"
+_NARROW = ("bfloat16", "fp16", "float16", "load_in_8bit", "load_in_4bit")
 _OF_SAMPLES = regex(r"\b\w{0,60}Pipeline\.from_pretrained\(")
 
 
@@ -32,15 +37,18 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     for key, value in (("bf16", "bf16"), ("bfloat16", "bf16"), ("fp16", "fp16")):
         if is_on(found := look_up(scope, (key,))) and found is not None:
             return Finding("training.precision", value, f"`{key}` is on", found.confidence, found.evidence)
-    if (engine := _engines(scope)) is not None:
+    if (engine := _engines(scope) or _axolotls_width(scope)) is not None:
         return engine
-    if (said := _named(run, scope)) is not None:
+    off = _told_off(scope)
+    if (said := _named(run, scope, is_off=off is not None)) is not None:
         return said
     if (policy := _fsdps(scope)) is not None:
         return policy
     cast = called_at(checkout, run, "model.bfloat16", "module.bfloat16", "net.bfloat16", "m.bfloat16")
     if cast is not None:
         return Finding("training.precision", "bf16", "the model is turned to 16 bit", Confidence.MEDIUM, cast)
+    if off is not None and _hands_it_on(run, scope):
+        return off
     if (switch := look_up(scope, _SWITCHES)) is not None and switch.text.strip().lower() in {"false", "0", "no"}:
         return _untold(run)  # what the program could do stands behind the switch
     where = called_at(checkout, run, "half", "autocast", "GradScaler")
@@ -51,13 +59,12 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     )
 
 
-def _named(run: Run, scope: Scope) -> Finding | None:
+def _named(run: Run, scope: Scope, *, is_off: bool) -> Finding | None:
     """Return the numbers that a setting names for the model."""
-    is_off = _is_told_off(scope)
     for confidence, settings in scope.tiers:
         for setting in settings:
-            if is_off and setting.key == _MIXED:
-                continue  # what it would be without the command or the configuration that says no
+            if is_off and setting.path == _MIXED:
+                continue  # what it would be without the command or the configuration that says no; a call's own argument stays
             # `dtype` is also what arrays of tokens are given: only a float says how the model computes.
             kind = (
                 _kind_of_number(setting.text) if setting.key in _PRECISION and _is_models(setting, confidence) else None
@@ -71,14 +78,24 @@ def _named(run: Run, scope: Scope) -> Finding | None:
     return None
 
 
-def _is_told_off(scope: Scope) -> bool:
-    """Whether a command or a configuration says no; a program's own is what it starts with until it is told."""
+def _told_off(scope: Scope) -> Finding | None:
+    """Return 32 bit where the run's own command or configuration says so; a program's own is what it starts with until it is told."""
     said = look_up(scope, (_MIXED,))
-    return (
-        said is not None
-        and said.text.strip().lower() in {"no", "false"}
-        and not said.evidence.path.endswith((".py", ".ipynb"))
-    )
+    if (
+        said is None
+        or said.text.strip().lower() not in {"no", "false"}
+        or said.evidence.path.endswith((".py", ".ipynb"))
+    ):
+        return None
+    if said.confidence is not Confidence.HIGH:
+        return None
+    return Finding("training.precision", "fp32", TOLD_OFF, said.confidence, said.evidence)
+
+
+def _hands_it_on(run: Run, scope: Scope) -> bool:
+    """Whether the program is one of accelerate's, which computes as that is told; what is quantized is 16 bit beside it."""
+    is_quantized = any(is_on(look_up(scope, (key,))) for key in ("load_in_8bit", "load_in_4bit"))
+    return run.script is not None and run.script.mentions("Accelerator(") and not is_quantized
 
 
 def _is_for_samples(run: Run, setting: Setting) -> bool:
@@ -123,6 +140,23 @@ def _engines(scope: Scope) -> Finding | None:
             if key == "enabled" and kind in {"bf16", "fp16"} and setting.text.strip().lower() == "true":
                 return Finding("training.precision", kind, f"`{setting.path}` is on", confidence, setting.evidence)
     return None
+
+
+def _axolotls_width(scope: Scope) -> Finding | None:
+    """Return that axolotl loads a model at 32 bit: its `bf16` is off, which is on unless said, and nothing else asks for 16."""
+    said = _of_axolotl(scope)
+    off = said.get("bf16")
+    if off is None or off.text.strip().lower() != "false":
+        return None
+    if any(key in said and said[key].text.strip().lower() not in _OFF for key in _NARROW):
+        return None
+    return Finding("training.precision", "fp32", UNTOLD_OF_AXOLOTL, Confidence.HIGH, off.evidence)
+
+
+def _of_axolotl(scope: Scope) -> Mapping[str, Setting]:
+    """Return the settings of a configuration of axolotl by key, the first of each; none where it is another's."""
+    said = {setting.key: setting for setting in reversed(scope.tiers[1][1])} if len(scope.tiers) > 1 else {}
+    return said if {"base_model", "micro_batch_size"} <= said.keys() else {}
 
 
 def _fsdps(scope: Scope) -> Finding | None:
@@ -184,9 +218,7 @@ def weights_of(checkout: Checkout, run: Run, scope: Scope, precision: Finding | 
 
 def _axolotls(scope: Scope) -> Finding | None:
     """Return that axolotl loads a model at 16 bit and trains it so; DeepSpeed and FSDP keep 32-bit copies of their own."""
-    said = {setting.key: setting for setting in reversed(scope.tiers[1][1])} if len(scope.tiers) > 1 else {}
-    if not {"base_model", "micro_batch_size"} <= said.keys():
-        return None
+    said = _of_axolotl(scope)
     # `float16` and `bfloat16` are 16 bit without mixed precision.
     kinds = (("bf16", "bf16"), ("bfloat16", "bf16"), ("float16", "fp16"))
     wide = next((each for each in kinds if each[0] in said and said[each[0]].text.strip().lower() in _WHOLLY), None)

@@ -58,14 +58,26 @@ def test_accelerate_computes_as_it_is_told(checkout: Build, options: str, precis
     assert value_of_best(found, "training.pairs") == pairs
 
 
-@pytest.mark.parametrize(("option", "precision"), [("", "fp16"), ("--mixed_precision no", "fp32")])
-def test_a_command_that_says_no_is_not_overheard_for_the_programs_own_default(
-    checkout: Build, option: str, precision: str
-) -> None:
-    program = DREAMBOOTH.replace('"--mixed_precision", default=None', '"--mixed_precision", default="fp16"')
+@pytest.mark.parametrize(
+    ("given", "option", "precision"),
+    [
+        # A function's own default is what it starts with until it is told; what a call is given is not told away.
+        ("args.mixed_precision", "--mixed_precision no", "fp32"),
+        ("args.mixed_precision", "", "fp16"),
+        ('"bf16"', "--mixed_precision no", "bf16"),
+    ],
+)
+def test_a_command_that_says_no_is_believed(checkout: Build, given: str, option: str, precision: str) -> None:
+    program = DREAMBOOTH.replace(
+        "Accelerator(mixed_precision=args.mixed_precision)", f"Accelerator(mixed_precision={given})"
+    )
+    program = program.replace("    weight_dtype = torch.float32\n", "    weight_dtype = load.dtype\n")
+    program = program.replace("default=None)", 'default="fp16")', 1)
     readme = f"# Draw\n\n```\naccelerate launch train.py --train_batch_size 1 {option}\n```\n"
-    found = analyze(checkout({"README.md": readme, "train.py": program})).findings
-    assert value_of_best(found, "training.precision") == precision
+    analysis = analyze(checkout({"README.md": readme, "train.py": program}))
+    assert value_of_best(analysis.findings, "training.precision") == precision
+    if precision == "fp32":
+        assert not any("16-bit numbers" in gap for gap in analysis.not_understood)
 
 
 LOOP = """

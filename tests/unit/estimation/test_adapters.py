@@ -7,8 +7,10 @@ import pytest
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.estimation.adapters import adapter_parameters_b, trainable_b
 from gpu_lol_action.estimation.known_models import ModelFacts
+from gpu_lol_action.estimation.media_pipelines import with_adapted_part
 from gpu_lol_action.estimation.model_facts import find_model
 from gpu_lol_action.estimation.vram import Method, VramQuestion, estimate_vram
+from gpu_lol_action.estimation.vram_weights import possible_gb
 
 
 def known(name: str) -> ModelFacts:
@@ -38,20 +40,21 @@ def test_a_model_of_which_only_the_size_is_known_has_the_usual_proportions() -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "denoiser_b", "counted_m"),
+    ("name", "attention_m", "linear_m"),
     [
-        # Per rank, in millions: in + out of each adapted matrix of the public configurations.
-        ("stabilityai/stable-diffusion-xl-base-1.0", 2.567, 1.4515),
-        ("black-forest-labs/FLUX.1-dev", 11.901, 2.803),
-        ("Wan-AI/Wan2.1-T2V-14B", 14.288, 3.277),
-        ("PixArt-alpha/PixArt-XL-2-1024-MS", 0.611, 0.516),
+        # Per rank, in millions: in + out of the matrices of the public configurations; of FLUX.1 attention is that of
+        # diffusers' trainers, which put adapters on the MLPs beside it.
+        ("stabilityai/stable-diffusion-xl-base-1.0", 1.4515, None),
+        ("black-forest-labs/FLUX.1-dev", 2.8017, 4.79),
+        ("Wan-AI/Wan2.1-T2V-14B", 3.277, 4.79),
+        ("PixArt-alpha/PixArt-XL-2-1024-MS", 0.516, 0.84),
     ],
 )
-def test_a_denoiser_is_within_a_third_of_its_count(name: str, denoiser_b: float, counted_m: float) -> None:
-    asked = VramQuestion(
-        ModelFacts(name, "diffusion-image", denoiser_b * 1.4), Method.LORA, adapted_b=denoiser_b, lora_rank=1
-    )
-    assert trainable_b(asked) * 1000 == pytest.approx(counted_m, rel=0.34)
+def test_a_denoiser_is_within_a_third_of_its_count(name: str, attention_m: float, linear_m: float | None) -> None:
+    asked = with_adapted_part(VramQuestion(known(name), Method.LORA, lora_rank=1))
+    assert trainable_b(asked) * 1000 == pytest.approx(attention_m, rel=0.34)
+    if linear_m is not None:
+        assert trainable_b(replace(asked, is_lora_everywhere=True)) * 1000 == pytest.approx(linear_m, rel=0.2)
 
 
 def test_the_rank_of_a_pipelines_adapters_counts() -> None:
@@ -60,5 +63,8 @@ def test_the_rank_of_a_pipelines_adapters_counts() -> None:
     assert large.expected_gib - small.expected_gib > 3
 
 
-def test_more_matrices_have_more_adapters() -> None:
-    assert trainable_b(replace(SDXL, is_lora_everywhere=True)) > trainable_b(SDXL)
+def test_a_paged_optimizer_remembers_the_denoisers_adapters_alone() -> None:
+    asked = replace(SDXL, optimizer="paged_adamw_8bit", lora_rank=256)
+    part = with_adapted_part(asked)
+    assert 0 < possible_gb(part) < possible_gb(asked)
+    assert possible_gb(part) == pytest.approx(trainable_b(part) * 2, rel=0.1)

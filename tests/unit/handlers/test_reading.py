@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from gpu_lol_action.analysis.files.checkout import read_checkout
 from gpu_lol_action.domain.corrections import Corrections
 from gpu_lol_action.domain.policy import Policy
@@ -20,10 +22,11 @@ Trainer(model=model, args=args).train()
 """
 
 
-def write(folder: Path, batch: int) -> None:
+def write(folder: Path, batch: int, readme: str = README, more: str = ", gradient_checkpointing=True") -> None:
     folder.mkdir(exist_ok=True)
-    (folder / "README.md").write_text(README)
-    (folder / "train.py").write_text(TRAIN.replace("SIZE", str(batch)))
+    (folder / "README.md").write_text(readme)
+    program = TRAIN.replace(", gradient_checkpointing=True", more)
+    (folder / "train.py").write_text(program.replace("SIZE", str(batch)))
     (folder / "requirements.txt").write_text("torch\ntransformers\n")
 
 
@@ -39,6 +42,29 @@ def test_a_launch_asks_for_the_figure_of_its_proposal_where_documentation_lags(b
     assert asked > lagging
     handle_propose(bench.context, Occasion(bench.forge.repo, bench.forge.pull, Policy))
     assert f"vram_required_gb: {asked}" in bench.texts[0]
+
+
+@pytest.mark.parametrize(
+    ("said", "more"),
+    [
+        ("Another model fits 10 GB of GPU memory.", ", gradient_checkpointing=True"),
+        ("", ""),
+        ("It was trained on one RTX A6000.", ""),
+    ],
+)
+@pytest.mark.parametrize(("old", "new"), [(16, 2), (8, 32), (32, 8)])
+def test_a_launch_asks_for_what_the_proposal_says(
+    bench: Bench, tmp_path: Path, old: int, new: int, said: str, more: str
+) -> None:
+    readme = f"# Training\n\n{said}\n\n```\npython train.py\n```\n"
+    write(bench.forge.folder, new, readme, more)
+    write(tmp_path / "base", old, readme, more)
+    bench.forge.trees[bench.forge.pull.base_sha] = tmp_path / "base"
+    launched = read_change(bench.context, bench.forge.pull, Policy(), is_fork=False, note=ProposalNote())
+    head, base = read_checkout(bench.forge.folder), read_checkout(tmp_path / "base")
+    told = conclude_change(Fetched("h", head), Fetched("b", base), Policy()).head
+    assert launched.asked.hardware == told.asked.hardware
+    assert launched.analysis.breakdown == told.analysis.breakdown
 
 
 def test_a_base_that_cannot_be_read_leaves_the_head_as_it_is(bench: Bench) -> None:

@@ -7,6 +7,7 @@ import pytest
 from gpu_lol_action.analysis.answer.assemble import analyze
 from gpu_lol_action.analysis.answer.lagging import carried
 from gpu_lol_action.analysis.files.checkout import read_checkout
+from gpu_lol_action.analysis.stated.ordinary_cards import stands_for_silence
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.card_sizes import sold_gb
 
@@ -74,7 +75,7 @@ def test_without_documentation_nothing_is_carried(tmp_path: Path) -> None:
 def test_a_file_that_asks_for_less_than_is_carried_over_stays_and_is_told(tmp_path: Path) -> None:
     spec = "hardware:\n  vram_required_gb: 30\n"
     base, head = analyzed(tmp_path, "base", batch=4, spec=spec), analyzed(tmp_path, "head", batch=16, spec=spec)
-    found = carried(head, base)
+    found = carried(head, base, spec)
     assert found.spec.hardware.vram_required_gb == 30
     assert required(found) > 40
     told = [(each.in_file, each.in_code) for each in found.differences if each.key == "hardware.vram_required_gb"]
@@ -97,16 +98,66 @@ def read(folder: Path, name: str, program: str, readme: str) -> Analysis:
     return analyze(read_checkout(tree))
 
 
-@pytest.mark.parametrize(
-    "said",
-    ["", "It was trained on one RTX A6000.", "It was trained on one A100.", "Training needs 45 GB of GPU memory."],
+STATEMENTS = (
+    "",
+    "It was trained on one RTX A6000.",
+    "The GPU was an A100 (40 GB).",
+    "Training needs 25 GB of GPU memory.",
+    "Training needs 45 GB of GPU memory.",
+    "A small model fits 25 GB of GPU memory.",
+    "word " * 120,
 )
-def test_more_samples_ask_for_no_less_though_something_is_assumed_for_them(tmp_path: Path, said: str) -> None:
+AT_WORK = {"activations", "logits"}
+
+
+@pytest.mark.parametrize("more", ["", ", gradient_checkpointing=True"])
+@pytest.mark.parametrize("said", STATEMENTS)
+def test_what_is_carried_over_holds_the_states_and_grows_with_the_batch(tmp_path: Path, said: str, more: str) -> None:
     readme = f"# Training\n\n{said}\n\n```\npython train.py\n```\n"
-    base = read(tmp_path, "base", SAVING.format(batch=8), readme)
-    for batch in (16, 32, 64):
-        head = carried(read(tmp_path, f"head{batch}", SAVING.format(batch=batch), readme), base)
-        assert required(head) >= required(base)
+    saving = SAVING.replace("max_seq_length=2048", f"max_seq_length=2048{more}")
+    batches = (1, 4, 12, 16, 24, 32, 48)
+    alone = {batch: read(tmp_path, f"b{batch}", saving.format(batch=batch), readme) for batch in batches}
+    for old in batches:
+        for new in batches:
+            base, head = alone[old], carried(alone[new], alone[old])
+            assert head.breakdown is not None
+            hardware = head.proposed.hardware
+            assert head.spec == head.proposed
+            states = sum(term.gib for term in head.breakdown.terms if term.name not in AT_WORK)
+            assert required(head) >= min(states, required(alone[new])) - 1
+            assert hardware.needed_gib is not None
+            assert hardware.needed_gib >= required(head) - 1
+            if hardware.gpu_count == base.proposed.hardware.gpu_count and new > old:
+                assert required(head) >= required(base), (old, new)
+            assert [each.required_gib > 0 for each in head.alternatives].count(False) == 0
+
+
+def test_to_write_down_what_was_assumed_does_not_halve_the_machine(tmp_path: Path) -> None:
+    readme = "# Training\n\nIt was trained on one RTX A6000.\n\n```\npython train.py\n```\n"
+    written = SAVING.replace("max_seq_length=2048", "max_seq_length=2048, gradient_checkpointing=True")
+    base = read(tmp_path, "base", SAVING.format(batch=16), readme)
+    head = read(tmp_path, "head", written.format(batch=16), readme)
+    assert carried(head, base) == head
+
+
+def test_a_card_that_goes_without_saying_is_no_statement(tmp_path: Path) -> None:
+    readme = "# Training\n\n```\npython train.py\n```\n"
+    written = SAVING.replace("max_seq_length=2048", "max_seq_length=2048, gradient_checkpointing=True")
+    trees = {batch: read(tmp_path, f"b{batch}", written.format(batch=batch), readme) for batch in (24, 44, 52, 64, 72)}
+    assert any(stands_for_silence(each.breakdown) for each in trees.values() if each.breakdown is not None)
+    for base in trees.values():
+        for head in trees.values():
+            assert carried(head, base) == head
+
+
+def test_a_file_that_says_as_much_as_the_code_keeps_its_word(tmp_path: Path) -> None:
+    base = analyzed(tmp_path, "base", batch=4)
+    asked = base.proposed.hardware.vram_required_gb
+    spec = f"hardware:\n  vram_required_gb: {asked}\n"
+    head = analyzed(tmp_path, "head", batch=16, spec=spec)
+    found = carried(head, base, spec)
+    assert found.spec.hardware.vram_required_gb == asked
+    assert any(each.key == "hardware.vram_required_gb" for each in found.differences)
 
 
 def test_the_statement_of_before_stays_where_another_lies_nearer_now(tmp_path: Path) -> None:
@@ -144,3 +195,30 @@ def test_what_was_agreed_over_the_large_card_is_not_put_under_it(tmp_path: Path)
     assert head.breakdown.expected_gib < 75
     assert required(base) > 80
     assert required(carried(head, base)) > required(base)
+
+
+def test_runs_over_other_numbers_of_cards_are_not_compared(tmp_path: Path) -> None:
+    readme = "# Training\n\nIt was trained on RTX A6000 GPUs.\n\n```\nbash run.sh\n```\n"
+    trees = []
+    for count in (4, 1):
+        tree = tmp_path / str(count)
+        tree.mkdir()
+        (tree / "train.py").write_text(PROGRAM.format(batch=16 // count))
+        (tree / "run.sh").write_text(f"torchrun --nproc_per_node {count} train.py\n")
+        (tree / "README.md").write_text(readme)
+        trees.append(analyze(read_checkout(tree)))
+    base, head = trees
+    assert (base.proposed.hardware.gpu_count, head.proposed.hardware.gpu_count) == (4, 1)
+    assert carried(head, base) == head
+
+
+def test_what_is_far_from_what_was_agreed_is_another_run(tmp_path: Path) -> None:
+    said = "Training needs 25 GB of GPU memory. On long texts training needs 26 GB of GPU memory."
+    readme = f"# Training\n\n```\npython train.py\n```\n\n## Memory\n\n{said}\n"
+    written = SAVING.replace("max_seq_length=2048", "max_seq_length=2048, gradient_checkpointing=True")
+    base, head = (read(tmp_path, f"b{batch}", written.format(batch=batch), readme) for batch in (1, 40))
+    assert base.breakdown is not None
+    assert base.breakdown.weighed is not None
+    assert head.breakdown is not None
+    assert head.breakdown.weighed is None
+    assert carried(head, base) == head
