@@ -57,7 +57,8 @@ class Analysis:
     ``breakdown`` is None where no GPU is needed or no model was recognized (then ``not_understood`` says so).
     ``profiles`` are the other runs, the likeliest first; ``first`` is the one that is provisioned for, in the same form
     (None where nothing is started). ``alternatives`` are configurations of that run that would need less memory. ``guesses`` are places
-    of settings that are told as less sure than what decided.
+    of settings that are told as less sure than what decided. ``least_gb`` is the smallest size of card that the code alone asks for,
+    however little it needs.
     """
 
     spec: EnvironmentSpec
@@ -74,6 +75,7 @@ class Analysis:
     first: Profile | None = None
     alternatives: tuple[Alternative, ...] = ()
     guesses: frozenset[Evidence] = frozenset()
+    least_gb: int = 0
     spec_place: str = SPEC_PATH
     """Where the file with the spec lies, or belongs where there is none (then ``spec_path`` is None)."""
 

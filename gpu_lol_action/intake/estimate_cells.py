@@ -83,7 +83,9 @@ class _Reader:
         return self.read(column, lambda text: read_whole(text, least, most), f"a whole number from {least} on")
 
 
-_OF_ATTENTION = regex(r"attention|(?:.{0,40}\.)?(?:to_|add_)?(?:q|k|v|qv|qkv|out|o)(?:_proj|\.0)?")
+_OF_ATTENTION = regex(
+    r"attention|(?:.{0,40}\.)?(?:to_add_|to_|add_)?(?:q|k|v|qv|qkv|out|o)(?:_proj|\.0)?|(?:.{0,40}\.)?attn\d?"
+)
 
 
 def question_from_cells(cells: Mapping[str, str]) -> Estimated | CellProblem:
@@ -215,7 +217,7 @@ def _with_size(reader: _Reader, question: VramQuestion) -> VramQuestion:
 def _is_everywhere(question: VramQuestion, targets: str) -> bool:
     """Whether adapters lie on every matrix: of a language model unless it says query and value, of a denoiser where something else than attention is named."""
     if question.model.kind.startswith("diffusion"):
-        return any(_OF_ATTENTION.fullmatch(each.strip()) is None for each in targets.split(",") if each.strip())
+        return any(_OF_ATTENTION.fullmatch(each.strip()) is None for each in re.split(r"[,;\s+]+", targets) if each)
     return targets not in {"q,v", "qv", "q_proj,v_proj", "attention"}
 
 

@@ -128,6 +128,9 @@ def analyze(
         first=first,
         alternatives=_alternatives(checkout, findings, need),
         guesses=guesses_of(checkout, run, findings),
+        least_gb=least_gb(need, proposed.meta.workload_type, tree_size.programs_of(findings))
+        if need is not None
+        else 0,
         spec_place=checkout.spec_path,
     )
     return placed(analysis, folder, checkout, whole) if folder else analysis

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gpu_lol_action.analysis.answer.differences import complete, differences, file_of
 from gpu_lol_action.analysis.answer.lagging import FIELD
 from gpu_lol_action.analysis.answer.measured_run import takes_all
+from gpu_lol_action.analysis.memory.saved_runs import FLOOR
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.card_sizes import asking_for
 from gpu_lol_action.domain.finding import Confidence
@@ -29,6 +30,8 @@ def calibrated(analysis: Analysis, runs: Sequence[MeasuredRun], spec_text: str |
     if breakdown == analysis.breakdown:
         return analysis
     required, why = int(breakdown.required_gib), breakdown.notes[len(analysis.breakdown.notes)]
+    # What was asked for without a measurement is no longer.
+    breakdown = replace(breakdown, notes=tuple(note for note in breakdown.notes if FLOOR not in note))
     findings = tuple(
         replace(each, value=str(required), why=why, confidence=Confidence.HIGH) if each.field == FIELD else each
         for each in analysis.findings

@@ -18,10 +18,12 @@ from dataclasses import replace
 from gpu_lol_action.analysis.answer.counterfactual import need_as_said
 from gpu_lol_action.analysis.answer.differences import complete, differences, file_of
 from gpu_lol_action.analysis.formats.surest import value_of_best
+from gpu_lol_action.analysis.memory.least_size import least_again
+from gpu_lol_action.analysis.memory.saved_runs import FLOOR
 from gpu_lol_action.analysis.stated.ordinary_cards import stands_for_silence
 from gpu_lol_action.analysis.training.placement import LARGE_CARD_GIB, need_of
 from gpu_lol_action.domain.analysis import Analysis, Profile
-from gpu_lol_action.domain.card_sizes import asking_for, sold_gb
+from gpu_lol_action.domain.card_sizes import asking_for
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.sums import added
@@ -44,11 +46,13 @@ def carried(head: Analysis, base: Analysis, spec_text: str | None = None) -> Ana
         return head
     if _is_relaxed(head.first) or _is_relaxed(base.first):
         found = _no_less(new, old) if _needs_more_as_written(head.first, base.first) else new
-    elif stands_for_silence(new) or stands_for_silence(old):
+        return _asked_for(head, found, spec_text) if found is not new else head
+    if stands_for_silence(new) or stands_for_silence(old):
         return head
-    else:
-        found = _agreed(head, base, new, old)
-    return _asked_for(head, found, new, spec_text) if found is not new else head
+    found = _agreed(head, base, new, old)
+    return (
+        _scaled(_asked_for(head, found, spec_text), found.required_gib / new.required_gib) if found is not new else head
+    )
 
 
 def _agreed(head: Analysis, base: Analysis, new: MemoryBreakdown, old: MemoryBreakdown) -> MemoryBreakdown:
@@ -137,29 +141,25 @@ def _no_less(new: MemoryBreakdown, old: MemoryBreakdown) -> MemoryBreakdown:
     """Return the breakdown with no less asked for than before the change; as it is where it asks for as much."""
     if new.required_gib >= old.required_gib:
         return new
-    note = f"{new.required_gib:g} GiB would do with what is assumed; as it is written the run needs no less than before this change"
+    note = f"as it is written the run needs no less than before this change, so {old.required_gib:g} GiB stay asked for"
     return _requiring(new, int(old.required_gib), note)
 
 
 def _requiring(new: MemoryBreakdown, required: int, note: str) -> MemoryBreakdown:
-    kept = tuple(each for each in new.notes if not each.startswith(f"{_computed(new):.3g} GiB computed"))
+    stale = f"{_computed(new):.3g} GiB computed"
+    kept = tuple(each for each in new.notes if not each.startswith(stale) and FLOOR not in each)
     sums = (added(term.gib for term in new.terms), float(required))
     return replace(new, required_gib=float(required), low_gib=min(new.low_gib, *sums), high_gib=max(new.high_gib, *sums),
                    notes=(*kept, note))  # fmt: skip
 
 
-def _asked_for(head: Analysis, found: MemoryBreakdown, before: MemoryBreakdown, spec_text: str | None) -> Analysis:
+def _asked_for(head: Analysis, found: MemoryBreakdown, spec_text: str | None) -> Analysis:
     """Return the analysis with what a breakdown requires asked for; what a file states stays as it is, and is told apart."""
     required, why = int(found.required_gib), found.notes[-1]
     findings = tuple(replace(f, value=str(required), why=why) if f.field == FIELD else f for f in head.findings)
-    hardware = head.proposed.hardware
-    # A size over that of the need is the smallest that is asked for at all.
-    own = sold_gb(int(before.required_gib))
-    least = hardware.vram_required_gb or 0 if (hardware.vram_required_gb or 0) > own else 0
-    proposed = replace(head.proposed, hardware=asking_for(hardware, required, least))
+    least = least_again(head.least_gb, required, found.weighed)
+    proposed = replace(head.proposed, hardware=asking_for(head.proposed.hardware, required, least))
     file = file_of(spec_text, head.spec_place)
-    scale = found.required_gib / max(before.required_gib, 1.0)
-    scaled = [max(1, math.ceil(each.required_gib * scale - 0.05)) for each in head.alternatives]
     return replace(
         head,
         breakdown=found,
@@ -167,8 +167,14 @@ def _asked_for(head: Analysis, found: MemoryBreakdown, before: MemoryBreakdown, 
         proposed=proposed,
         spec=complete(file, proposed) if file is not None else proposed,
         differences=differences(file, proposed, findings) if file is not None else (),
-        alternatives=tuple(
-            replace(each, required_gib=gib, expected_gib=min(each.expected_gib, float(gib)))
-            for each, gib in zip(head.alternatives, scaled, strict=True)
-        ),
     )
+
+
+def _scaled(head: Analysis, scale: float) -> Analysis:
+    """Return the analysis with what its cheaper configurations ask for corrected by as much as what it asks for itself."""
+    needs = (max(1, math.ceil(each.required_gib * scale - 0.05)) for each in head.alternatives)
+    less = (
+        replace(each, required_gib=gib, expected_gib=min(each.expected_gib, float(gib)))
+        for each, gib in zip(head.alternatives, needs, strict=True)
+    )
+    return replace(head, alternatives=tuple(less))

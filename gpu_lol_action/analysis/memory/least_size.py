@@ -21,6 +21,7 @@ from __future__ import annotations
 from gpu_lol_action.analysis.media.policies import POLICY_PARAMETERS
 from gpu_lol_action.analysis.memory.machine_need import MemoryNeed
 from gpu_lol_action.domain.card_sizes import SELDOM_GB, sold_gb
+from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.media import PICTURE_KINDS
@@ -54,6 +55,15 @@ def least_gb(need: MemoryNeed, workload: WorkloadType, programs: int = 0) -> int
         return INFERENCE_GB
     is_small = need.breakdown.required_gib <= SMALL_GIB and not _is_of_library(need.model)
     return OF_SMALL_GB if is_small else TRAINING_GB
+
+
+def least_again(known_gb: int, required_gib: int, weighed: Finding | None) -> int:
+    """Return the smallest size for another need of the same run: ``known_gb`` was that for the need of before."""
+    if weighed is not None and weighed.field.endswith("memory_gb"):
+        return 0
+    if required_gib >= FULL_GIB and sold_gb(required_gib) in SELDOM_GB:
+        return ROOMIER_GB
+    return 0 if known_gb == ROOMIER_GB else known_gb
 
 
 def _is_of_library(model: ModelFacts | None) -> bool:

@@ -18,6 +18,9 @@ from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.estimation.calibration import workload_of
 from gpu_lol_action.estimation.vram import VramQuestion
 
+FLOOR = "the run fits a smaller card only with what is assumed"
+"""How the note ends that says so."""
+
 
 def with_floor(
     breakdown: MemoryBreakdown, asked: VramQuestion, question: VramQuestion, said: Iterable[Statement]
@@ -37,7 +40,7 @@ def with_floor(
     own = breakdown.required_gib
     if least <= own:
         return breakdown, None
-    note = f"{least:g} GiB are asked for, not {own:g}: the run fits a smaller card only with what is assumed"
+    note = f"{least:g} GiB are asked for, not {own:g}: {FLOOR}"
     computed = own if breakdown.computed_gib is None else breakdown.computed_gib
     unsaved = replace(question, precision=asked.precision, is_checkpointing=asked.is_checkpointing)
     # What was measured of a run that saves says nothing of one that does not.

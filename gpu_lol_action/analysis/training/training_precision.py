@@ -27,6 +27,7 @@ UNTOLD = "accelerate is told no 16-bit numbers"
 TOLD_OFF = "`mixed_precision` is no"
 UNTOLD_OF_AXOLOTL = "axolotl loads and computes at 32 bit where `bf16` is off"
 _NARROW = ("bfloat16", "fp16", "float16", "load_in_8bit", "load_in_4bit")
+_NARROWED = regex(r"\.to\([^()\n]{0,60}\btorch\.(?:bfloat16|float16|half)\b")
 _OF_SAMPLES = regex(r"\b\w{0,60}Pipeline\.from_pretrained\(")
 
 
@@ -47,7 +48,8 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     cast = called_at(checkout, run, "model.bfloat16", "module.bfloat16", "net.bfloat16", "m.bfloat16")
     if cast is not None:
         return Finding("training.precision", "bf16", "the model is turned to 16 bit", Confidence.MEDIUM, cast)
-    if off is not None and _hands_it_on(run, scope):
+    narrowed = called_at(checkout, run, "half", "torch.autocast", "cuda.amp.autocast", "amp.autocast")
+    if off is not None and narrowed is None and _hands_it_on(run, scope):
         return off
     if (switch := look_up(scope, _SWITCHES)) is not None and switch.text.strip().lower() in {"false", "0", "no"}:
         return _untold(run)  # what the program could do stands behind the switch
@@ -95,7 +97,9 @@ def _told_off(scope: Scope) -> Finding | None:
 def _hands_it_on(run: Run, scope: Scope) -> bool:
     """Whether the program is one of accelerate's, which computes as that is told; what is quantized is 16 bit beside it."""
     is_quantized = any(is_on(look_up(scope, (key,))) for key in ("load_in_8bit", "load_in_4bit"))
-    return run.script is not None and run.script.mentions("Accelerator(") and not is_quantized
+    if run.script is None or is_quantized or not run.script.mentions("Accelerator("):
+        return False
+    return _NARROWED.search(run.script.text) is None
 
 
 def _is_for_samples(run: Run, setting: Setting) -> bool:
@@ -146,7 +150,7 @@ def _axolotls_width(scope: Scope) -> Finding | None:
     """Return that axolotl loads a model at 32 bit: its `bf16` is off, which is on unless said, and nothing else asks for 16."""
     said = _of_axolotl(scope)
     off = said.get("bf16")
-    if off is None or off.text.strip().lower() != "false":
+    if off is None or off.text.strip().lower() not in {"false", "no", "off"}:
         return None
     if any(key in said and said[key].text.strip().lower() not in _OFF for key in _NARROW):
         return None
@@ -237,7 +241,7 @@ def _axolotls(scope: Scope) -> Finding | None:
     return Finding("training.weights", wide[1], why, Confidence.MEDIUM, said[wide[0]].evidence)
 
 
-_OFF = frozenset({"", "none", "null", "false"})
+_OFF = frozenset({"", "none", "null", "false", "no", "off"})
 _LOADED_AS = regex(r"`(?:torch_dtype|dtype)` is torch\.")
 _KEEPERS = ("autocast", "GradScaler", "Accelerator", "Trainer", "SFTTrainer", "Seq2SeqTrainer", "Fabric", "FSDP",
             "FullyShardedDataParallel", "initialize", "MixedPrecision")  # fmt: skip

@@ -222,3 +222,37 @@ def test_what_is_far_from_what_was_agreed_is_another_run(tmp_path: Path) -> None
     assert head.breakdown is not None
     assert head.breakdown.weighed is None
     assert carried(head, base) == head
+
+
+SMALL = """
+from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+model = AutoModelForCausalLM.from_pretrained("HuggingFaceTB/SmolLM2-360M")
+args = TrainingArguments(per_device_train_batch_size={batch}, bf16=True, max_seq_length=512)
+Trainer(model=model, args=args).train()
+"""
+
+
+def test_the_smallest_size_that_is_asked_for_stays(tmp_path: Path) -> None:
+    readme = "# Training\n\nIt was trained on a RTX 3060 (12GB).\n\n```\npython train.py\n```\n"
+    trees = {batch: read(tmp_path, f"b{batch}", SMALL.format(batch=batch), readme) for batch in (1, 2, 4, 8)}
+    sizes = [carried(trees[batch], trees[8]).proposed.hardware.vram_required_gb for batch in (1, 2, 4)]
+    assert sizes == [12, 12, 12]
+
+
+def test_what_stays_asked_for_is_told_without_figures_of_before(tmp_path: Path) -> None:
+    readme = "# Training\n\nIt was trained on one RTX A6000.\n\n```\nbash run.sh\n```\n"
+    trees = []
+    for batch in (6, 16):
+        tree = tmp_path / str(batch)
+        tree.mkdir()
+        (tree / "train.py").write_text(SAVING.format(batch=batch))
+        (tree / "run.sh").write_text("torchrun --nproc_per_node 4 train.py\n")
+        (tree / "README.md").write_text(readme)
+        trees.append(analyze(read_checkout(tree)))
+    base, head = trees
+    found = carried(head, base)
+    assert found.breakdown is not None
+    assert required(found) == required(base) > required(head)
+    assert not any("are asked for, not" in note for note in found.breakdown.notes)
+    assert f"{required(base):g} GiB stay asked for" in found.breakdown.notes[-1]
+    assert found.alternatives == head.alternatives
