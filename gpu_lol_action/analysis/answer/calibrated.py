@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gpu_lol_action.analysis.answer.differences import complete, differences, file_of
-from gpu_lol_action.analysis.answer.lagging import FIELD
+from gpu_lol_action.analysis.answer.another_need import needing
 from gpu_lol_action.analysis.answer.measured_run import takes_all
 from gpu_lol_action.analysis.memory.saved_runs import FLOOR
 from gpu_lol_action.domain.analysis import Analysis
-from gpu_lol_action.domain.card_sizes import asking_for
 from gpu_lol_action.domain.finding import Confidence
 from gpu_lol_action.estimation.calibration import calibrate
 
@@ -29,20 +27,7 @@ def calibrated(analysis: Analysis, runs: Sequence[MeasuredRun], spec_text: str |
     breakdown = calibrate(analysis.breakdown, runs)
     if breakdown == analysis.breakdown:
         return analysis
-    required, why = int(breakdown.required_gib), breakdown.notes[len(analysis.breakdown.notes)]
+    why = breakdown.notes[len(analysis.breakdown.notes)]
     # What was asked for without a measurement is no longer.
     breakdown = replace(breakdown, notes=tuple(note for note in breakdown.notes if FLOOR not in note))
-    findings = tuple(
-        replace(each, value=str(required), why=why, confidence=Confidence.HIGH) if each.field == FIELD else each
-        for each in analysis.findings
-    )
-    proposed = replace(analysis.proposed, hardware=asking_for(analysis.proposed.hardware, required))
-    file = file_of(spec_text, analysis.spec_place)
-    return replace(
-        analysis,
-        breakdown=breakdown,
-        findings=findings,
-        proposed=proposed,
-        spec=complete(file, proposed) if file is not None else proposed,
-        differences=differences(file, proposed, findings) if file is not None else (),
-    )
+    return needing(analysis, breakdown, why, spec_text, confidence=Confidence.HIGH)

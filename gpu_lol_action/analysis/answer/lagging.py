@@ -15,20 +15,18 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from gpu_lol_action.analysis.answer.another_need import needing
 from gpu_lol_action.analysis.answer.counterfactual import need_as_said
-from gpu_lol_action.analysis.answer.differences import complete, differences, file_of
 from gpu_lol_action.analysis.formats.surest import value_of_best
 from gpu_lol_action.analysis.memory.least_size import least_again
 from gpu_lol_action.analysis.memory.saved_runs import FLOOR
 from gpu_lol_action.analysis.stated.ordinary_cards import stands_for_silence
 from gpu_lol_action.analysis.training.placement import LARGE_CARD_GIB, need_of
 from gpu_lol_action.domain.analysis import Analysis, Profile
-from gpu_lol_action.domain.card_sizes import asking_for
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown
 from gpu_lol_action.domain.sums import added
 
-FIELD = "hardware.vram_required_gb"
 LEAST_CHANGE = 0.02
 """Of the sum: below it no configuration was changed that matters for memory."""
 MOST_CHANGE = 2.5
@@ -154,20 +152,9 @@ def _requiring(new: MemoryBreakdown, required: int, note: str) -> MemoryBreakdow
 
 
 def _asked_for(head: Analysis, found: MemoryBreakdown, spec_text: str | None) -> Analysis:
-    """Return the analysis with what a breakdown requires asked for; what a file states stays as it is, and is told apart."""
-    required, why = int(found.required_gib), found.notes[-1]
-    findings = tuple(replace(f, value=str(required), why=why) if f.field == FIELD else f for f in head.findings)
-    least = least_again(head.least_gb, required, found.weighed)
-    proposed = replace(head.proposed, hardware=asking_for(head.proposed.hardware, required, least))
-    file = file_of(spec_text, head.spec_place)
-    return replace(
-        head,
-        breakdown=found,
-        findings=findings,
-        proposed=proposed,
-        spec=complete(file, proposed) if file is not None else proposed,
-        differences=differences(file, proposed, findings) if file is not None else (),
-    )
+    """Return the analysis with what a breakdown requires asked for."""
+    least = least_again(head.least_gb, int(found.required_gib), found.weighed)
+    return needing(head, found, found.notes[-1], spec_text, least_gb=least)
 
 
 def _scaled(head: Analysis, scale: float) -> Analysis:

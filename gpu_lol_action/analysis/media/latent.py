@@ -40,7 +40,7 @@ _MOVED = "stabilityai/stable-video-diffusion-img2vid-xt"
 _MOVING = "time_kernel_size"
 LEAST, MOST = 8, 4096
 MOST_FRAMES = 256
-LEAST_OF_NONE = 2048
+MOST_TRAINED = 2048
 
 
 @record(frozen=True, slots=True)
@@ -156,13 +156,13 @@ def _latent(head: Setting, settings: Sequence[Setting]) -> Latent:
 def _pixels(settings: Iterable[Setting], base: str) -> int:
     """Return a picture's side: latents' times two for each level of the autoencoder but one; 0 where not said.
 
-    Nobody trains on pictures of 2048 pixels a side: a size that comes to as many is the picture's own (StableSR).
+    Nobody trains on pictures of over 2048 pixels a side: a size that comes to more is the picture's own (StableSR).
     """
     known = list(settings)
     side = next((parse_value(s.text) for s in known if s.path == f"{base}.image_size"), 0)
     levels = sum(s.path.endswith("first_stage_config.params.ddconfig.ch_mult") for s in known)
     pixels = side * 2 ** (min(levels, 8) - 1) if isinstance(side, int) and levels else 0
-    pixels = side if isinstance(side, int) and pixels >= LEAST_OF_NONE else pixels
+    pixels = side if isinstance(side, int) and pixels > MOST_TRAINED else pixels
     return pixels if LEAST <= pixels <= MOST else 0
 
 
