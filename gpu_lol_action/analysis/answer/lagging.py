@@ -44,12 +44,14 @@ def carried(head: Analysis, base: Analysis, spec_text: str | None = None) -> Ana
         return head
     if _is_relaxed(head.first) or _is_relaxed(base.first):
         found = _no_less(new, old) if _needs_more_as_written(head.first, base.first) else new
-        return _asked_for(head, found, spec_text) if found is not new else head
+        return _asked_for(head, base, found, spec_text) if found is not new else head
     if stands_for_silence(new) or stands_for_silence(old):
         return head
     found = _agreed(head, base, new, old)
     return (
-        _scaled(_asked_for(head, found, spec_text), found.required_gib / new.required_gib) if found is not new else head
+        _scaled(_asked_for(head, base, found, spec_text), found.required_gib / new.required_gib)
+        if found is not new
+        else head
     )
 
 
@@ -151,9 +153,9 @@ def _requiring(new: MemoryBreakdown, required: int, note: str) -> MemoryBreakdow
                    notes=(*kept, note))  # fmt: skip
 
 
-def _asked_for(head: Analysis, found: MemoryBreakdown, spec_text: str | None) -> Analysis:
-    """Return the analysis with what a breakdown requires asked for."""
-    least = least_again(head.least_gb, int(found.required_gib), found.weighed)
+def _asked_for(head: Analysis, base: Analysis, found: MemoryBreakdown, spec_text: str | None) -> Analysis:
+    """Return the analysis with what a breakdown requires asked for; where no amount is weighed, on no smaller card than for the base."""
+    least = least_again(max(head.least_gb, base.least_gb), int(found.required_gib), found.weighed)
     return needing(head, found, found.notes[-1], spec_text, least_gb=least)
 
 
