@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpu_lol_action.analysis.answer.calibrated import calibrated
-from gpu_lol_action.analysis.answer.lagging import carried
+from gpu_lol_action.analysis.answer.lagging import carried, may_be_carried
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.corrections import NO_CORRECTIONS, Corrections
@@ -56,7 +56,7 @@ def read_change(
     if spec_text is not None:
         head = replace(head, spec_text=spec_text)
     analysis = consult(head, lookups)
-    if analysis.breakdown is not None and analysis.override is None:
+    if may_be_carried(analysis):
         base = fetch_base(context, pull_request, policy, head)
         before = _consulted(context, base, lookups) if base is not None else None
         analysis = carried(analysis, before, head.spec_text) if before is not None else analysis

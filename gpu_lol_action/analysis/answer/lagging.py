@@ -17,9 +17,11 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.answer.another_need import needing
 from gpu_lol_action.analysis.answer.counterfactual import need_as_said
+from gpu_lol_action.analysis.documents.silent_documents import SILENCE
 from gpu_lol_action.analysis.formats.surest import value_of_best
 from gpu_lol_action.analysis.memory.least_size import least_again
 from gpu_lol_action.analysis.memory.saved_runs import FLOOR
+from gpu_lol_action.analysis.runs.documented_places import FIELD as FIELD_OF_PLACES
 from gpu_lol_action.analysis.stated.ordinary_cards import stands_for_silence
 from gpu_lol_action.analysis.training.placement import LARGE_CARD_GIB, need_of
 from gpu_lol_action.domain.analysis import Analysis, Profile
@@ -31,7 +33,16 @@ LEAST_CHANGE = 0.02
 """Of the sum: below it no configuration was changed that matters for memory."""
 MOST_CHANGE = 2.5
 """Times the sum: beyond it a statement that is not weighed any more is of another run (``reconcile.FURTHEST``)."""
+_NO_STATEMENTS = frozenset({SILENCE, FIELD_OF_PLACES})
 _AT_WORK = frozenset({"activations", "logits", "KV cache"})
+
+
+def may_be_carried(head: Analysis) -> bool:
+    """Whether any base can make a difference to an analysis: documents state something, or something was assumed so that it fits."""
+    if head.breakdown is None or head.override is not None:
+        return False
+    stated = (each.field for each in head.findings if each.field.startswith("documented"))
+    return _is_relaxed(head.first) or any(field not in _NO_STATEMENTS for field in stated)
 
 
 def carried(head: Analysis, base: Analysis, spec_text: str | None = None) -> Analysis:
@@ -40,7 +51,7 @@ def carried(head: Analysis, base: Analysis, spec_text: str | None = None) -> Ana
     ``spec_text`` is the head's file, whose own word stands. Runs over different numbers of cards are not compared.
     """
     new, old = head.breakdown, base.breakdown
-    if new is None or old is None or head.override is not None or not _is_on_as_many(head, base):
+    if new is None or old is None or not may_be_carried(head) or not _is_on_as_many(head, base):
         return head
     if _is_relaxed(head.first) or _is_relaxed(base.first):
         found = _no_less(new, old) if _needs_more_as_written(head.first, base.first) else new

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze
-from gpu_lol_action.analysis.answer.lagging import carried
+from gpu_lol_action.analysis.answer.lagging import carried, may_be_carried
 from gpu_lol_action.analysis.files.checkout import read_checkout
 from gpu_lol_action.analysis.stated.ordinary_cards import stands_for_silence
 from gpu_lol_action.domain.analysis import Analysis
@@ -256,3 +256,19 @@ def test_what_stays_asked_for_is_told_without_figures_of_before(tmp_path: Path) 
     assert not any("are asked for, not" in note for note in found.breakdown.notes)
     assert f"{required(base):g} GiB stay asked for" in found.breakdown.notes[-1]
     assert found.alternatives == head.alternatives
+
+
+@pytest.mark.parametrize(
+    ("said", "program", "may"),
+    [
+        ("", PROGRAM, False),
+        ("word " * 120, PROGRAM, False),
+        ("Training needs 30 GB of GPU memory.", PROGRAM, True),
+        ("", SAVING.replace("{batch}", "16"), True),
+    ],
+)
+def test_a_base_is_asked_for_only_where_it_can_make_a_difference(
+    tmp_path: Path, said: str, program: str, may: bool
+) -> None:
+    readme = f"# Training\n\n{said}\n\n```\npython train.py\n```\n"
+    assert may_be_carried(read(tmp_path, "head", program.format(batch=4), readme)) is may
