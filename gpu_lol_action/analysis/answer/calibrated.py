@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gpu_lol_action.analysis.answer.another_need import needing
 from gpu_lol_action.analysis.answer.measured_run import takes_all
-from gpu_lol_action.analysis.memory.saved_runs import FLOOR
+from gpu_lol_action.analysis.memory.saved_runs import FLOOR, STAYS
 from gpu_lol_action.domain.analysis import Analysis
 from gpu_lol_action.domain.finding import Confidence
 from gpu_lol_action.estimation.calibration import calibrate
@@ -29,5 +29,5 @@ def calibrated(analysis: Analysis, runs: Sequence[MeasuredRun], spec_text: str |
         return analysis
     why = breakdown.notes[len(analysis.breakdown.notes)]
     # What was asked for without a measurement is no longer.
-    breakdown = replace(breakdown, notes=tuple(note for note in breakdown.notes if FLOOR not in note))
+    breakdown = replace(breakdown, notes=tuple(n for n in breakdown.notes if FLOOR not in n and STAYS not in n))
     return needing(analysis, breakdown, why, spec_text, confidence=Confidence.HIGH)

@@ -20,7 +20,7 @@ from gpu_lol_action.analysis.answer.counterfactual import need_as_said
 from gpu_lol_action.analysis.documents.silent_documents import SILENCE
 from gpu_lol_action.analysis.formats.surest import value_of_best
 from gpu_lol_action.analysis.memory.least_size import least_again
-from gpu_lol_action.analysis.memory.saved_runs import FLOOR
+from gpu_lol_action.analysis.memory.saved_runs import FLOOR, STAYS
 from gpu_lol_action.analysis.runs.documented_places import FIELD as FIELD_OF_PLACES
 from gpu_lol_action.analysis.stated.ordinary_cards import stands_for_silence
 from gpu_lol_action.analysis.training.placement import LARGE_CARD_GIB, need_of
@@ -152,8 +152,7 @@ def _no_less(new: MemoryBreakdown, old: MemoryBreakdown) -> MemoryBreakdown:
     """Return the breakdown with no less asked for than before the change; as it is where it asks for as much."""
     if new.required_gib >= old.required_gib:
         return new
-    note = f"as it is written the run needs no less than before this change, so {old.required_gib:g} GiB stay asked for"
-    return _requiring(new, int(old.required_gib), note)
+    return _requiring(new, int(old.required_gib), f"{old.required_gib:g} GiB {STAYS}")
 
 
 def _requiring(new: MemoryBreakdown, required: int, note: str) -> MemoryBreakdown:

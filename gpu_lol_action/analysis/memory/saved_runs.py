@@ -19,7 +19,8 @@ from gpu_lol_action.estimation.calibration import workload_of
 from gpu_lol_action.estimation.vram import VramQuestion
 
 FLOOR = "the run fits a smaller card only with what is assumed"
-"""How the note ends that says so."""
+STAYS = "stay asked for, because the run needs no less than before this change as it is written"
+"""How the notes end that say why more is asked for than the sum: what a measurement puts an end to."""
 
 
 def with_floor(

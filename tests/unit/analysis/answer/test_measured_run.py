@@ -131,3 +131,14 @@ def test_language_models_word_is_not_touched(checkout: Build) -> None:
     _, analysis = analyzed(checkout)
     advised = replace(analysis, override=Override("a model", "it said so", ()))
     assert calibrated(advised, [run_of(analysis, 60.0)], None) is advised
+
+
+def test_a_run_that_saves_measures_nothing_of_one_that_is_only_assumed_to(checkout: Build) -> None:
+    written = PROGRAM.replace("meta-llama/Llama-3.2-1B", "TinyLlama/TinyLlama-1.1B-Chat-v1.0")
+    _, saving = analyzed(checkout, train_py=written.format(batch=16))
+    tree, assumed = analyzed(checkout, train_py=written.replace(", gradient_checkpointing=True", "").format(batch=16))
+    assert calibrated(assumed, [run_of(saving, 30.0)], tree.spec_text) == assumed
+    measured = calibrated(assumed, [run_of(assumed, 60.0)], tree.spec_text)
+    assert measured.breakdown is not None
+    assert measured.breakdown.required_gib < 79
+    assert not any("are asked for, not" in note for note in measured.breakdown.notes)

@@ -58,6 +58,17 @@ class UNet(nn.Module):
 """
 
 
+def tree_of(checkout: Build, config: str) -> Checkout:
+    """Return a checkout that is started with that configuration of a denoiser."""
+    files = {
+        "main.py": MAIN.format(config='"configs/train.yaml"'),
+        "configs/train.yaml": config.format(channels=320, control=""),
+        "ldm.py": UNET,
+        "util.py": "",
+    }
+    return checkout(files)
+
+
 def said(
     checkout: Build, channels: int = 320, control: str = "", config: str = '"configs/train.yaml"'
 ) -> dict[str, str]:
@@ -82,13 +93,7 @@ def test_sides_of_a_denoiser_name_the_model(checkout: Build, config: str) -> Non
 @pytest.mark.parametrize(("side", "pixels"), [(64, "512"), (128, "1024"), (512, "512"), (1024, "1024")])
 def test_sides_that_no_latents_have_are_the_pictures_own(checkout: Build, side: int, pixels: str) -> None:
     config = CONFIG.replace("    image_size: 64\n    {control}", f"    image_size: {side}\n    {{control}}")
-    files = {
-        "main.py": MAIN.format(config='"configs/train.yaml"'),
-        "configs/train.yaml": config.format(channels=320, control=""),
-        "ldm.py": UNET,
-        "util.py": "",
-    }
-    tree = checkout(files)
+    tree = tree_of(checkout, config)
     found = [each.value for each in media.detect(tree, primary_run(tree)) if each.field == "media.image_size"]
     assert found[0] == pixels
 
@@ -103,13 +108,7 @@ def test_sides_that_no_latents_have_are_the_pictures_own(checkout: Build, side: 
 )
 def test_what_goes_over_time_makes_another_model(checkout: Build, more: str, model: str, frames: str | None) -> None:
     config = CONFIG.replace("context_dim: 768", f"context_dim: 1024\n        {more}")
-    files = {
-        "main.py": MAIN.format(config='"configs/train.yaml"'),
-        "configs/train.yaml": config.format(channels=320, control=""),
-        "ldm.py": UNET,
-        "util.py": "",
-    }
-    tree = checkout(files)
+    tree = tree_of(checkout, config)
     found = {finding.field: finding.value for finding in media.detect(tree, primary_run(tree))}
     assert (found["model.id"], found.get("media.frames")) == (model, frames)
 
