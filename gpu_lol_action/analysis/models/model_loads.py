@@ -196,6 +196,29 @@ def _of_local_copy(path: str) -> str | None:
     return name if "-" in name and is_known_model(name) else None
 
 
+def is_placeholder(checkout: Checkout, finding: Finding, *, infers: bool) -> bool:
+    """Whether a program's default is there to be replaced; a command, a configuration or a call that names the model itself means it."""
+    is_default = finding.evidence.path.endswith(".py") or "` loads `" in finding.why
+    stands_for_any = PLACEHOLDER.search(finding.value) or (infers and TRIED.search(finding.value))
+    return is_default and bool(stands_for_any) and not _is_meant(checkout, finding)
+
+
+def _is_meant(checkout: Checkout, finding: Finding) -> bool:
+    """Whether a real model is written where it is loaded, or is a constant of the program: no option that somebody will fill in."""
+    source = checkout.find(finding.evidence.path)
+    if source is None or source.code is None or find_model(finding.value) is None:
+        return False
+    calls = [call for call in source.code.calls_named(*sorted(_LOADERS)) if call.line == finding.evidence.line]
+    values = [value for call in calls for value in (*call.arguments, *(named for _, named in call.keywords))]
+    if any(value.text == finding.value for value in values):
+        return True
+    names = {
+        value.reference for value in values if value.reference is not None and value.path in {None, value.reference}
+    }
+    constants = (each for each in source.code.defaults if not (each.is_option or each.is_parameter or each.owner))
+    return any(each.text == finding.value and each.name in names for each in constants)
+
+
 def model_name(text: str) -> str | None:
     """Return the text where it names a model: an id of the Hub with a known size, or a name that the table has."""
     bare = _UNKNOWN_FOLDER.sub("", text.strip().strip("\"'"))

@@ -20,9 +20,8 @@ from gpu_lol_action.analysis.models.model_loads import (
     HUB_ID,
     MODEL_KEYS,
     NOT_MODELS,
-    PLACEHOLDER,
-    TRIED,
     is_helper_place,
+    is_placeholder,
     loaded_texts,
     loads_of,
     model_name,
@@ -73,7 +72,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     found = [*_from_options(checkout, run), *_from_commands(checkout, run), *_from_run(checkout, run),
              *_from_code(checkout, run), *shape_of_config(checkout, run)]  # fmt: skip
     infers = run is not None and run.behavior is Behavior.INFERS
-    found = [f for f in found if not (_is_placeholder(f, infers=infers) or _ENCODERS.search(f.value))]
+    found = [f for f in found if not (is_placeholder(checkout, f, infers=infers) or _ENCODERS.search(f.value))]
     if embeds_on_a_card(checkout, run):
         found = [finding for finding in found if not _is_language_model(finding.value)]
     found += _unsized(checkout, run)
@@ -110,12 +109,6 @@ def _quantized(named: Iterable[Finding], *, infers: bool) -> Iterator[Finding]:
 def _is_language_model(name: str) -> bool:
     model = find_model(name)
     return model is not None and model.kind == "llm"
-
-
-def _is_placeholder(finding: Finding, *, infers: bool) -> bool:
-    """Whether a program's default is there to be replaced; a command or a configuration that names it means it."""
-    is_default = finding.evidence.path.endswith(".py") or "` loads `" in finding.why
-    return is_default and bool(PLACEHOLDER.search(finding.value) or (infers and TRIED.search(finding.value)))
 
 
 def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:

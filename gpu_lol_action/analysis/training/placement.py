@@ -11,7 +11,8 @@ from typing import Any
 from gpu_lol_action.domain.card_sizes import ORDINARY_GIB
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.memory import MemoryBreakdown
-from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion, estimate_vram, least_cards, sharded
+from gpu_lol_action.domain.sums import added
+from gpu_lol_action.estimation.vram import Method, VramQuestion, estimate_vram, least_cards, sharded
 
 # The largest card that is rented widely; a run that needs more is divided over several.
 LARGE_CARD_GIB = accelerators()["A100-80GB"].memory_gib
@@ -21,6 +22,8 @@ COUNTS = (1, 2, 4, 8)
 MACHINES = (2, 4, 8, 16, 32, 64)
 """How many machines of eight a training may be divided over: the memory of a cluster is asked for in such steps."""
 ROOM = 0.95
+_OF_EACH_CARD = frozenset({"activations", "logits"})
+"""What a card keeps of its own share of the batch, over however many cards the model is divided."""
 ALL_FIELDS = frozenset({"as said"})
 """In place of the fields that somebody decided: then nothing is assumed at all."""
 Placed = tuple[VramQuestion, int, tuple[str, ...]]
@@ -58,8 +61,8 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
                 chosen = (question, count, said)
     if chosen[1] == 1 and "training.batch_size" not in said_fields:
         chosen = _with_batch_of_adapters(chosen)
-    if not _is_on_any_card(chosen[0]):
-        chosen = _on_some_card(chosen, stated, steps, said_fields)
+    if not _is_held(chosen[0], stated):
+        chosen = _on_some_card(chosen, stated, asked, steps, said_fields)
     return chosen if _is_on_any_card(chosen[0]) else _over_machines(chosen)
 
 
@@ -110,10 +113,13 @@ def need_of(breakdown: MemoryBreakdown) -> float:
     return min(breakdown.required_gib, float(math.floor(LARGE_CARD_GIB))) if fits else breakdown.required_gib
 
 
-def _on_some_card(chosen: Placed, stated: int | None, steps: Sequence[Step], said_fields: AbstractSet[str]) -> Placed:
+def _on_some_card(
+    chosen: Placed, stated: int | None, written: VramQuestion, steps: Sequence[Step], said_fields: AbstractSet[str]
+) -> Placed:
     """Return the question with what was read set aside, step by step, until some card holds it: nobody runs what none does."""
     asked, _, said = chosen
-    asked = replace(asked, sharding=Sharding.NONE) if stated is None else asked
+    # Divided as the run says, and not as many cards needed it.
+    asked = replace(asked, sharding=written.sharding, gpu_count=written.gpu_count) if stated is None else asked
     length: Step = ("training.sequence_length", {"sequence_length": 4096}, "4096 tokens are assumed")
     for field, change, words in (*steps, length):
         if field in said_fields and _changes(asked, change):
@@ -126,7 +132,7 @@ def _on_some_card(chosen: Placed, stated: int | None, steps: Sequence[Step], sai
             asked = replace(asked, **change)
             said = (*said, f"{words} against what was read: no card holds the run otherwise")
             question, count = _placed(asked, stated)
-            if _is_on_any_card(question):
+            if _is_held(question, stated):
                 return question, count, said
     # What is left to ask for is at least what several machines may hold.
     return *_placed(asked, stated), said
@@ -181,13 +187,23 @@ def _with_batch_of_adapters(chosen: Placed) -> Placed:
 
 
 def _smaller_batch(asked: VramQuestion, stated: int | None) -> VramQuestion | None:
-    """Return the question with its batch halved until a card that is widely rented holds it; None where none does with two."""
+    """Return the question with its batch halved until a machine holds it, of so many cards one of those that are widely rented; None where none does with two."""
     smaller = asked
     while smaller.batch_size > 3:
         smaller = replace(smaller, batch_size=smaller.batch_size // 2)
-        if _is_rentable(_placed(smaller, stated)[0]):
+        question, _ = _placed(smaller, stated)
+        if _is_rentable(question) if stated is not None else _is_held(question, stated):
             return smaller
     return None
+
+
+def _is_held(question: VramQuestion, stated: int | None) -> bool:
+    """Whether some machine holds a placed question: more cards than one that nobody named help only what they divide."""
+    if not _is_on_any_card(question):
+        return False
+    is_spread = stated is None and question.gpu_count > 1 and not _is_rentable(question)
+    own = added(term.gib for term in estimate_vram(question).terms if term.name in _OF_EACH_CARD) if is_spread else 0.0
+    return own <= LARGE_CARD_GIB
 
 
 def _is_on_any_card(question: VramQuestion) -> bool:
@@ -217,6 +233,8 @@ def _placed(question: VramQuestion, stated: int | None) -> tuple[VramQuestion, i
     count = least_cards(question, LARGE_CARD_GIB)
     if count is None:
         # Activations and logits are on every card: what dividing does not help runs on one larger card, if on any.
-        fits_one = estimate_vram(question).required_gib <= LARGEST_CARD_GIB
-        count = 1 if fits_one else MOST_CARDS
+        # What divides its model anyway takes no fewer cards for that.
+        fewest = next((number for number in COUNTS if number >= least), MOST_CARDS)
+        larger = sharded(question, fewest) if fewest > 1 else question
+        count = fewest if _is_on_any_card(larger) else MOST_CARDS
     return (sharded(question, count) if count > 1 else question), count
