@@ -32,11 +32,11 @@ from gpu_lol_action.analysis.packages import base_image, cpu_packages
 from gpu_lol_action.analysis.packages.image_choice import fitted, image_for
 from gpu_lol_action.analysis.packages.packages import doubt_without
 from gpu_lol_action.analysis.packages.python_choice import python_gaps
-from gpu_lol_action.analysis.runs import entry_points, named_hardware, rl_engine, serving_engine
+from gpu_lol_action.analysis.runs import entry_points, named_hardware, serving_engine
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.runs import all_runs, further_runs, primary_run, run_named
 from gpu_lol_action.analysis.stated import declared_hardware, documented, documented_sizes
-from gpu_lol_action.analysis.training import picture_lengths, training
+from gpu_lol_action.analysis.training import picture_lengths, rl_engine, training
 from gpu_lol_action.analysis.training.placement import LARGEST_CARD_GIB
 from gpu_lol_action.domain.analysis import Analysis, Profile
 from gpu_lol_action.domain.card_sizes import asking_for

@@ -7,8 +7,8 @@ import re
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.runs.entry_points import Run
-from gpu_lol_action.analysis.runs.rl_engine import Said, is_slime, said_of
 from gpu_lol_action.analysis.runs.settings import as_number
+from gpu_lol_action.analysis.training.rl_engine import Said, is_beside_its_engine, is_slime, said_of, said_to_trl
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -37,7 +37,8 @@ def cards_of(checkout: Checkout, run: Run) -> list[Finding]:
         return _of_groups(run, said)
     if f"{_PLACED}policy_num_gpus_per_node" in said.texts:
         return _of_placement(run, said)
-    if not said.is_on("use_vllm") or said.text("vllm_mode").lower() == "colocate":
+    said = said_to_trl(checkout, run, said)
+    if not said.is_on("use_vllm") or is_beside_its_engine(checkout, run, said):
         return []
     return _with_servers(run, said)
 

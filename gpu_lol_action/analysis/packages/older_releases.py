@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.package_lists.package_files import package_name
-from gpu_lol_action.analysis.packages.gone_names import gone_names, gone_options, packages_with_gone_names
+from gpu_lol_action.analysis.programs.gone_names import gone_names, gone_options, packages_with_gone_names
 from gpu_lol_action.analysis.programs.import_graph import imported_unguarded
 from gpu_lol_action.analysis.programs.loaded_modules import loaded_modules
 from gpu_lol_action.analysis.runs.entry_points import Run

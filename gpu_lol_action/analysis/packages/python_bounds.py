@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.paths import Form
-from gpu_lol_action.analysis.packages.gone_names import PYTHON, gone_names
+from gpu_lol_action.analysis.programs.gone_names import PYTHON, gone_names
 from gpu_lol_action.analysis.programs.loaded_modules import loaded_modules
 from gpu_lol_action.analysis.python.code import Import, PythonCode
 from gpu_lol_action.analysis.runs.entry_points import Run

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from gpu_lol_action.analysis.formats.surest import value_of_best
-from gpu_lol_action.analysis.runs import rl_engine
+from gpu_lol_action.analysis.training import rl_engine
 from gpu_lol_action.analysis.training.placement import LARGE_CARD_GIB
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm

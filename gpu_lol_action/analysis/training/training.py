@@ -90,7 +90,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         found += [least_cards_of(scope), optimizer, rank_of(scope, optimizer), freed_gradients_of(scope)]
         found += [
             weights_of(checkout, run, scope, precision),
-            chunked_loss_of(scope),
+            chunked_loss_of(checkout, run, scope),
             head_of(checkout, run, scope),
             *preference_of(checkout, run, scope),
         ]

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.run_calls import called_at
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up
+from gpu_lol_action.analysis.training.trl_defaults import bf16_by_trl
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -45,6 +46,9 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         return said
     if (policy := _fsdps(scope)) is not None:
         return policy
+    if look_up(scope, ("bf16", "fp16")) is None and (by_trl := bf16_by_trl(checkout, run)) is not None:
+        why = "TRL's configurations compute in it by themselves"
+        return Finding("training.precision", "bf16", why, Confidence.MEDIUM, by_trl)
     cast = called_at(checkout, run, "model.bfloat16", "module.bfloat16", "net.bfloat16", "m.bfloat16")
     if cast is not None:
         return Finding("training.precision", "bf16", "the model is turned to 16 bit", Confidence.MEDIUM, cast)

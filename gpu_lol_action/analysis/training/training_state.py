@@ -8,7 +8,7 @@ from gpu_lol_action.analysis.programs.import_graph import import_closure
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.run_calls import called_at
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up
-from gpu_lol_action.analysis.training.trl_defaults import switched_on_by_trl
+from gpu_lol_action.analysis.training.trl_defaults import chunked_by_trl, switched_on_by_trl
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -122,8 +122,8 @@ def _loaded_head(checkout: Checkout, run: Run) -> Finding | None:
     return found
 
 
-def chunked_loss_of(scope: Scope) -> Finding | None:
-    """Return that logits are never held whole, where a fused or chunked loss is switched on."""
+def chunked_loss_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
+    """Return that logits are never held whole, where a fused or chunked loss is switched on, or TRL's own is one."""
     found = look_up(scope, ("use_liger_kernel", "use_liger", "enable_liger_kernel", "liger_kernel", "cut_cross_entropy",
                             "liger_fused_linear_cross_entropy"))  # fmt: skip
     plugin = next(
@@ -131,6 +131,12 @@ def chunked_loss_of(scope: Scope) -> Finding | None:
     )
     if plugin is not None:
         return Finding("training.chunked_loss", "on", "the plugin for it is named", Confidence.HIGH, plugin.evidence)
-    if not is_on(found) or found is None:
+    if is_on(found) and found is not None:
+        return Finding("training.chunked_loss", "on", f"`{found.setting.key}` is on", found.confidence, found.evidence)
+    loss = look_up(scope, ("loss_type",))
+    by_trl = chunked_by_trl(checkout, run) if loss is None or loss.text == "chunked_nll" else None
+    if by_trl is None:
         return None
-    return Finding("training.chunked_loss", "on", f"`{found.setting.key}` is on", found.confidence, found.evidence)
+    return Finding(
+        "training.chunked_loss", "on", "TRL's own loss for it never holds all logits", Confidence.MEDIUM, by_trl
+    )

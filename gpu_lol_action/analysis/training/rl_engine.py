@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.settings import as_number, scope_of
+from gpu_lol_action.analysis.training.trl_release import COLOCATES, is_since
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -25,6 +26,8 @@ _ON = frozenset({"true", "1", "yes", "on"})
 # What the libraries start with: verl's rollout configuration, TRL's and ms-swift's colocated engine, OpenRLHF's, SGLang's own.
 _VERL_SHARE, _TRL_SHARE, _OPENRLHF_SHARE = "0.5", "0.3", "0.95"
 _TRL_GROUP = "8"
+_MODE, _MODE_OF_ITS_OWN = "is colocate", "starts as colocate from TRL 1.0 on"
+_TRL_CONFIGS = frozenset({"GRPOConfig", "RLOOConfig", "OnlineDPOConfig", "XPOConfig", "NashMDConfig", "GOLDConfig"})
 _SLIME_SHARE = "0.8"
 _NEMO_RL_SHARE = "0.6"
 
@@ -72,7 +75,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         or _of_slime(said)
         or _of_openrlhf(said)
         or _of_oat(said)
-        or [*_of_trl(said), *_of_swift(said)]
+        or [*_of_trl(checkout, run, said), *_of_swift(said)]
     )
     return _findings(facts, run.evidence)
 
@@ -198,18 +201,48 @@ def _of_oat(said: Said) -> list[tuple[str, str, str]]:
     ]
 
 
-def _of_trl(said: Said) -> list[tuple[str, str, str]]:
+def said_to_trl(checkout: Checkout, run: Run, said: Said) -> Said:
+    """Return what is said, with what the run's own program gives to TRL's configuration (``GRPOConfig(use_vllm=True)``)."""
+    texts = dict(said.texts)
+    for _, settings in scope_of(checkout, run).tiers:
+        for setting in settings:
+            called, _, name = setting.path.rpartition(".")
+            is_own = run.script is not None and setting.evidence.path == run.script.path
+            if is_own and called.removeprefix("trl.") in _TRL_CONFIGS:
+                texts.setdefault(name, setting)
+    return Said(texts)
+
+
+def is_beside_its_engine(checkout: Checkout, run: Run, said: Said) -> bool:
+    """Whether TRL's trainer and its engine share their cards: as ``vllm_mode`` says, else as the release that runs starts with.
+
+    Who starts a server for it means that, and a longest prompt is told to releases before these.
+    """
+    mode = said.text("vllm_mode").lower()
+    if mode or run.script is None or not run.script.mentions("trl"):
+        return mode == "colocate"
+    has_server = run.command is not None and run.command.source.mentions("vllm-serve")
+    is_older = has_server or "max_prompt_length" in said.texts
+    return not is_older and is_since(checkout, run.script, COLOCATES)
+
+
+def _of_trl(checkout: Checkout, run: Run, said: Said) -> list[tuple[str, str, str]]:
     """Return the engine of TRL's and ms-swift's trainers that generate: colocated where they say so, else a server's."""
+    said = said_to_trl(checkout, run, said)
     if not said.is_on("use_vllm"):
         return []
-    if said.text("vllm_mode").lower() != "colocate":
+    if not is_beside_its_engine(checkout, run, said):
         return [(FIELD, "separate", "`use_vllm` asks an engine on cards of its own")]
     share = _share(said.text("vllm_gpu_memory_utilization", default=_TRL_SHARE))
     level = as_number(said.text("sleep_level"))
     is_asleep = said.is_on("vllm_enable_sleep_mode") or bool(level)
     is_moved = said.is_on("offload_model") and said.is_on("offload_optimizer")
     return [
-        (FIELD, "colocated", "`vllm_mode` is colocate: trainer and engine share the same cards"),
+        (
+            FIELD,
+            "colocated",
+            f"`vllm_mode` {_MODE if said.text('vllm_mode') else _MODE_OF_ITS_OWN}: trainer and engine share the same cards",
+        ),
         (SHARE, share, f"the engine's share of a card is {share}"),
         (PARTS, _whole(said.text("vllm_tensor_parallel_size", default="1")), "`vllm_tensor_parallel_size`"),
         (SLEEPS, "yes" if is_asleep else "no", "the engine's sleep mode"),

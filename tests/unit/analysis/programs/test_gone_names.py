@@ -8,7 +8,7 @@ import pytest
 
 from gpu_lol_action.analysis.formats.import_names import package_of
 from gpu_lol_action.analysis.package_lists.package_files import package_name
-from gpu_lol_action.analysis.packages.gone_names import gone_names
+from gpu_lol_action.analysis.programs.gone_names import gone_names
 from gpu_lol_action.domain.tables import table_rows
 from tests.unit.analysis.conftest import Build
 

@@ -19,6 +19,7 @@ from gpu_lol_action.domain.tables import table_rows
 
 PYTHON = "python"
 """What stands for a package where Python itself took a name out."""
+UNSLOTH = "unsloth"
 MAX_FOUND = 200
 """Places of one word in one program that are looked at."""
 
@@ -140,7 +141,11 @@ def _called(source: Source, code: PythonCode, tops: Iterable[str]) -> Iterator[G
 
 
 def _given(code: PythonCode, tops: Iterable[str]) -> Iterator[Gone]:
-    """Yield the arguments that the program gives by name to what it calls of modules that it imports."""
+    """Yield the arguments that the program gives by name to what it calls of modules that it imports.
+
+    Unsloth hands TRL's trainers on and takes the words of older releases: ``unsloth/trainer.py``, which needs TRL 0.18 to 0.24.
+    """
+    tops = set(tops) - ({"trl"} if UNSLOTH in code.imported() else set())
     lasts = sorted({last for top in tops for last in _arguments().get(top, {})})
     meant = _meant(code) if lasts else {}
     for call in code.calls_named(*lasts) if lasts else ():
