@@ -19,6 +19,7 @@ from gpu_lol_action.estimation.known_models import (
     without_suffixes,
 )
 from gpu_lol_action.estimation.media_facts import find_network, find_pipeline
+from gpu_lol_action.estimation.ollama_names import published_names, size_of_tag
 from gpu_lol_action.estimation.tuned_names import known_part
 
 _SIZE = regex(r"(?:^|[-_/. x])(\d{1,4}(?:[._]\d{1,3})?)\s?([bm])(?=$|[-_./ ])", re.IGNORECASE)
@@ -60,6 +61,8 @@ _SHORT_NAMES = {
 def find_model(name: str) -> ModelFacts | None:
     """Return what is known of a model by its id or short name: from the tables, else from the size in its name."""
     name = name.replace("___", ".")  # ModelScope's folders: `Qwen2___5-Coder-1___5B`
+    if ":" in name and (served := _of_ollama(name)) is not None:
+        return served
     return (
         _in_table(name)
         or _version_of(name)
@@ -69,6 +72,17 @@ def find_model(name: str) -> ModelFacts | None:
         or _tuned(name)
         or _from_name(name)
     )
+
+
+def _of_ollama(name: str) -> ModelFacts | None:
+    """Return the model that a name of Ollama's library means (``llama3.1:70b``): of the tables, else of the size that its tag says."""
+    named = list(published_names(name))
+    known = next((facts for each in named if (facts := _in_table(each)) is not None), None)
+    size = size_of_tag(name)
+    if known is not None or size is None:
+        return known or next((facts for each in named if (facts := find_model(each)) is not None), None)
+    rough = _from_name(f"llama-{size}")
+    return replace(rough, name=name) if rough is not None else None
 
 
 def shape_in_name(text: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.estimation.ollama_names import scheme_of_tag
 
 # In this order: a name with a scheme and a width (`AQLM-2Bit`, `GPTQ-Int8`) means both.
 _SCHEMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -19,8 +20,12 @@ _SCHEMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?:unsloth[-_])?bnb[-_]4[-_]?bit|nf4", "nf4"),
         (r"q2_k(?:_\w)?", "q2_k"),
         (r"q3_k(?:_\w)?", "q3_k"),
+        (r"q4_k_m", "q4_k_m"),
+        (r"q4_k_s", "q4_k_s"),
         (r"q4_k(?:_\w)?", "q4_k"),
         (r"q4_0", "q4_0"),
+        (r"q5_k_m", "q5_k_m"),
+        (r"q5_k_s", "q5_k_s"),
         (r"q5_k(?:_\w)?", "q5_k"),
         (r"q6_k", "q6_k"),
         (r"q8_0", "q8_0"),
@@ -48,8 +53,10 @@ _PUBLISHED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 def published_scheme(name: str) -> str | None:
     """Return the scheme that a model's makers publish its only weights in; None where they publish 16 bit.
 
-    ``deepseek-ai/DeepSeek-R1`` gives ``fp8``, ``openai/gpt-oss-20b`` ``mxfp4``.
+    ``deepseek-ai/DeepSeek-R1`` gives ``fp8``, ``openai/gpt-oss-20b`` ``mxfp4``, Ollama's ``llama3.1:8b`` ``q4_k_m``.
     """
+    if ":" in name and (lies := scheme_of_tag(name)) is not None:
+        return lies
     last = name.rstrip("/").rpartition("/")[2]
     return next((scheme for pattern, scheme in _PUBLISHED if pattern.search(last)), None)
 

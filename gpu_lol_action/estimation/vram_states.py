@@ -40,8 +40,13 @@ QUANTIZATIONS: Mapping[str, float] = {
     "q4_0": 4.5 / 8,
     "q4_1": 5.0 / 8,
     "q4_k": 4.5 / 8,
+    # Mixtures, as llama.cpp's `tools/quantize/README.md` measured them on Llama 3.1 8B: some matrices lie wider.
+    "q4_k_s": 4.6672 / 8,
+    "q4_k_m": 4.8944 / 8,
     "q5_0": 5.5 / 8,
     "q5_k": 5.5 / 8,
+    "q5_k_s": 5.5704 / 8,
+    "q5_k_m": 5.7036 / 8,
     "q6_k": 6.56 / 8,
     "q8_0": 8.5 / 8,
 }

@@ -19,8 +19,11 @@ from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.context_lengths import context_length
 from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.media import OWN
+from gpu_lol_action.estimation.ollama_names import scheme_of_tag
+from gpu_lol_action.estimation.quantized_names import scheme_in_name
 from gpu_lol_action.estimation.vram import Method, Sharding, VramQuestion
 from gpu_lol_action.estimation.vram_activations import COMPOSED
+from gpu_lol_action.estimation.vram_states import bits_of
 
 DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
 DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
@@ -88,6 +91,7 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
         method=method,
         precision=precision,
         weight_bits=16 if bits == 32 and method is Method.LORA and not lies_wide else bits,
+        quantization="" if trains else _scheme(findings, bits),
         optimizer=value_of_best(findings, "training.optimizer") or "adamw",
         optimizer_rank=int(value_of_best(findings, "training.optimizer_rank") or 0),
         is_gradient_freed=value_of_best(findings, "training.gradients") == "freed",
@@ -183,3 +187,10 @@ def stated_count(findings: tuple[Finding, ...]) -> int | None:
         return min(int(documented.value), 8)
     # How a training beside it is sharded, and on how many cards it ran, says nothing of what uses the model; that one does, does.
     return 1 if documented.value == "1" else None
+
+
+def _scheme(findings: tuple[Finding, ...], bits: int) -> str:
+    """Return llama.cpp's scheme where the model's name says it, and says the same width: it lays embeddings out as the rest."""
+    name = value_of_best(findings, "model.id") or ""
+    scheme = scheme_of_tag(name) or scheme_in_name(name) or ""
+    return scheme if scheme.startswith("q") and bits_of(scheme) == bits else ""

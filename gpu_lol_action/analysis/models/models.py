@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.formats.surest import best
+from gpu_lol_action.analysis.models import ollama_models
 from gpu_lol_action.analysis.models.beside_hosted import embeds_on_a_card
 from gpu_lol_action.analysis.models.model_families import guess_family
 from gpu_lol_action.analysis.models.model_loads import (
@@ -70,7 +71,7 @@ _TO_FILL_IN = regex(r"(?i)[\"']?(?:<[^<>]{1,80}>|(?:model[_-])?path|/?path[/_-]t
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return models by how near the run they are named, then the shape that the run builds."""
     found = [*_from_options(checkout, run), *_from_commands(checkout, run), *_from_run(checkout, run),
-             *_from_code(checkout, run), *shape_of_config(checkout, run)]  # fmt: skip
+             *_from_code(checkout, run), *ollama_models.detect(checkout, run), *shape_of_config(checkout, run)]  # fmt: skip
     infers = run is not None and run.behavior is Behavior.INFERS
     found = [f for f in found if not (is_placeholder(checkout, f, infers=infers) or _ENCODERS.search(f.value))]
     if embeds_on_a_card(checkout, run):

@@ -10,16 +10,11 @@ import re
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.paths import Form, Role
+from gpu_lol_action.analysis.models.ollama_models import asked_of_ollama
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 MAX_PROGRAMS, MAX_DOCUMENTS = 12, 10
-# `LLM(model="ollama/deepseek-r1:7b")`, `ChatOllama(model="llama3.2")`, `ollama.chat(model="mistral")`.
-_ROUTED = regex(r"(?:ollama|ollama_chat)/[a-z][\w.:/-]{1,60}")
-_NAME = regex(r"[a-z][\w.:/-]{1,60}")
-_CLIENTS, _ASKED = frozenset({"ChatOllama", "OllamaLLM", "Ollama"}), frozenset({"chat", "generate"})
-_OLLAMAS = ("ollama", "langchain_ollama", "langchain_community", "langchain", "llama_index")
-_EMBEDS = regex(r"embed|minilm|bge-", re.IGNORECASE)
 # A model that a company hosts, its client, or the key that it asks for; Ollama's own company hosts some, too.
 _HOSTED = regex(
     r"\b(?:OPENAI|ANTHROPIC|GEMINI|GOOGLE|AZURE_OPENAI|COHERE|GROQ|MISTRAL|DEEPSEEK|OPENROUTER|TOGETHER|SAMBANOVA|NVIDIA|HUGGINGFACE(?:HUB)?|XAI|OLLAMA|FIREWORKS|DASHSCOPE|ZHIPUAI|REPLICATE|CEREBRAS|PERPLEXITY)_API_(?:KEY|TOKEN)\b"
@@ -31,7 +26,6 @@ _AWAY = regex(
     r"https?://(?!(?:localhost|127\.|0\.0\.0\.0|\[::1\]|host\.docker\.internal|[\w-]{0,30}ollama[\w-]{0,30}(?::|/|$))|[{<$])",
     re.IGNORECASE,
 )
-_CLOUD = regex(r"[:-]cloud$")
 
 
 @remembered
@@ -41,7 +35,7 @@ def served_here(checkout: Checkout) -> Finding | None:
     if not 0 < len(programs) <= MAX_PROGRAMS:
         return None
     asking = [source for source in programs if source.mentions("llama")]
-    told = next(((source, line) for source in asking if (line := _line(source))), None)
+    told = next(((source, asked[0]) for source in asking if (asked := asked_of_ollama(source)) is not None), None)
     if told is None:
         return None
     pages = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))[:MAX_DOCUMENTS]
@@ -52,26 +46,6 @@ def served_here(checkout: Checkout) -> Finding | None:
         return None
     why = f"`{source.name}` asks a model that Ollama serves on the same machine"
     return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, line))
-
-
-def _line(source: Source) -> int | None:
-    """Return the line on which a program names a chat model of Ollama's to what asks it."""
-    code = source.code
-    if code is None:
-        return None
-    is_plain = "ollama" in code.imported()
-    has_clients = not code.imported().isdisjoint(_OLLAMAS)
-    for call in code.calls:
-        first = (
-            call.arguments[0] if call.arguments and (call.last in _CLIENTS or call.name.startswith("ollama.")) else None
-        )
-        model = code.resolve(call.keyword("model", "model_name") or first, call.owner)
-        if model is None or _EMBEDS.search(model) or _CLOUD.search(model):
-            continue
-        is_asked = (call.last in _CLIENTS and has_clients) or (call.last in _ASKED and is_plain)
-        if _ROUTED.fullmatch(model) or (is_asked and _NAME.fullmatch(model)):
-            return call.line
-    return None
 
 
 def _asks_another_machine(source: Source) -> bool:

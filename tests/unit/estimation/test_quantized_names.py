@@ -19,7 +19,7 @@ from gpu_lol_action.estimation.vram_states import QUANTIZATIONS, bits_of
         ("unit/llama-3-8b-bnb-4bit", "nf4"),
         ("unit/Llama-3.1-8B-FP8-dynamic", "fp8"),
         ("unit/Mistral-7B-w8a8", "int8"),
-        ("unit/mistral-7b.Q4_K_M.gguf", "q4_k"),
+        ("unit/mistral-7b.Q4_K_M.gguf", "q4_k_m"),
         ("unit/gpt-oss-20b-mxfp4", "mxfp4"),
         ("awq/Llama-3-8B", None),
         ("unit/Llama-2-7b-hf", None),
