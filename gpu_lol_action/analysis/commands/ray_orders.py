@@ -31,3 +31,11 @@ def orders_a_card(checkout: Checkout, script: Source) -> bool:
         and _ORDERS.search(source.text) is not None
         for source in import_closure(checkout, script)
     )
+
+
+def order_line(source: Source) -> int | None:
+    """Return the line on which a program itself orders a GPU from Ray; None where it orders none."""
+    if source.code is None or not any(map(source.mentions, _WORDS)) or "ray" not in source.code.imported():
+        return None
+    found = _ORDERS.search(source.text)
+    return source.code.line_of_file(source.text.count("\n", 0, found.end()) + 1) if found is not None else None

@@ -37,6 +37,7 @@ from gpu_lol_action.analysis.runs.rented_machines import rented_wish
 from gpu_lol_action.analysis.runs.settings import Found, as_number, look_up_number, scope_of
 from gpu_lol_action.analysis.stated.declared_hardware import hosted_wish
 from gpu_lol_action.analysis.stated.documented_counts import asked_of_one, documented_count, said_to_train, tabled_count
+from gpu_lol_action.analysis.training.ultralytics_runs import trained_by_ultralytics
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -104,7 +105,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         or ([] if _is_said(run) else listed_in_configuration(checkout, run))
         or _configured(checkout, run)
         or _counted_as_world(checkout, run)
-        or (listed_in_text(checkout, run) if _spreads(checkout, run) else [])
+        or (listed_in_text(checkout, run) if trained_by_ultralytics(run) or _spreads(checkout, run) else [])
         or started_processes(checkout, run)
         or noted_count(checkout, run)
         or _meshed(checkout, run)

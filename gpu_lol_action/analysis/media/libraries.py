@@ -20,12 +20,16 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media_facts import find_network
 
 # Modules whose functions and classes are networks by their names.
-_LIBRARIES = regex(r"^(?:torchvision|timm|tensorflow\.keras\.applications|keras\.applications|keras_cv|segmentation_models\w*|"
+_LIBRARIES = regex(r"^(?:torchvision|timm|(?:(?:tf|tensorflow)\.)?keras\.applications|keras_cv|segmentation_models\w*|"
                         r"ultralytics|efficientnet_pytorch|pretrainedmodels|monai|smp|models|tv|nets?)(?:\.|$)")  # fmt: skip
 _OF_NETWORKS = regex(r"^(?:torchvision\.models|timm|(?:tensorflow\.)?keras\.applications|segmentation_models\w*|efficientnet_pytorch|monai)"
                           r"|(?:^|\.)(?:models?|networks?|nets?|backbones?|resnet\w*|vgg\w*)$")  # fmt: skip
 _KERAS = {"xception": "legacy_xception", "inceptionv3": "inception_v3", "densenet121": "densenet121", "mobilenetv2": "mobilenet_v2",
-          "mobilenet": "mobilenet_v2", "nasnetlarge": "nasnetalarge", "inceptionresnetv2": "inception_resnet_v2"}  # fmt: skip
+          "mobilenet": "mobilenet_v2", "nasnetlarge": "nasnetalarge", "inceptionresnetv2": "inception_resnet_v2",
+          "resnet50v2": "resnetv2_50", "resnet101v2": "resnet101", "resnet152v2": "resnet152", "mobilenetv3small": "mobilenet_v3_small",
+          "mobilenetv3large": "mobilenet_v3_large", "efficientnetv2b0": "tf_efficientnetv2_b0", "efficientnetv2s": "tf_efficientnetv2_s",
+          "efficientnetv2m": "tf_efficientnetv2_m", "efficientnetv2l": "tf_efficientnetv2_l",
+          **{f"convnext{size}": f"convnext_{size}" for size in ("tiny", "small", "base", "large", "xlarge")}}  # fmt: skip
 _SEGMENTERS = frozenset({"Unet", "UnetPlusPlus", "FPN", "PSPNet", "DeepLabV3", "DeepLabV3Plus", "Linknet", "MAnet", "PAN", "UNet", "AttentionUnet",
                          "SegResNet", "DynUNet", "UNETR", "SwinUNETR", "BasicUNet"})  # fmt: skip
 _VOLUMES = frozenset({"DynUNet", "UNETR", "SwinUNETR", "SegResNet", "BasicUNet", "VNet"})
@@ -109,7 +113,12 @@ def _networks_of(source: Source) -> tuple[tuple[int, Call, str], ...]:
 
 def _may_build(last: str) -> bool:
     """Whether a function's name is one that may stand for a network: a small word may be any function, or an instance that is called."""
-    return last in _BY_NAME or last in _SEGMENTERS or (len(last) > SHORT and _NUMBERED(last.lower()) is not None)
+    return (
+        last in _BY_NAME
+        or last in _SEGMENTERS
+        or last.lower() in _KERAS
+        or (len(last) > SHORT and _NUMBERED(last.lower()) is not None)
+    )
 
 
 def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, imports_networks: bool) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from gpu_lol_action.analysis.commands.ray_orders import order_line
 from gpu_lol_action.analysis.documents.document_layout import code_blocks
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
@@ -30,8 +31,10 @@ _LEAVES_VISIBLE = regex(
     r"^[ \t]{0,8}(?:\$[ \t]{1,2})?(CUDA_VISIBLE_DEVICES)=[\"']?\d[\d,]{0,40}[\"']?[ \t]{1,4}(?:\\\n[ \t]{0,8})?(?:\w{1,40}=\S{1,80}[ \t]{1,4}){0,4}(?:python3?|bash|sh|\./)",
     re.MULTILINE,
 )
+_INDEXES = regex(r"\b(?:StandardGpuResources|index_cpu_to_(?:all_)?gpus?(?:_list)?|GpuIndex\w{2,20})\(")
+_ASKS_FIRST = regex(r"(?im)is_available|get_num_gpus|^[ \t]{0,40}(?:el)?if\b[^\n]{0,120}(?:gpu|cuda)")
 _LEARNS = regex(
-    r"\.backward\(|optimizer\.step|\.fit\(|Trainer\b|\.train\((?!\))|\btrain(?:ing)?\.(?:py|sh)\b|\brun_train"
+    r"\brllib\b|\.backward\(|optimizer\.step|\.fit\(|Trainer\b|\.train\((?!\))|\btrain(?:ing)?\.(?:py|sh)\b|\brun_train"
 )
 _PROGRAM = regex(r"[\w./-]{1,200}\.(?:py|sh)(?![\w.])")
 MAX_DOCUMENTS, MAX_LINES, MAX_COMMAND = 10, 2000, 400
@@ -41,8 +44,11 @@ MAX_DOCUMENTS, MAX_LINES, MAX_COMMAND = 10, 2000, 400
 def code_need(checkout: Checkout) -> Finding | None:
     """Return the finding that some code puts its work on a card; None where none does."""
     for source in checkout.of(Form.PYTHON, Form.NOTEBOOK):
-        if (line := moved_at(source)) is not None:
+        if (line := moved_at(source) or indexed_at(source)) is not None:
             why = f"`{source.name}` puts its work on a card"
+            return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
+        if (line := order_line(source)) is not None:
+            why = f"`{source.name}` orders a card from Ray"
             return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
     for source in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))[:MAX_DOCUMENTS]:
         if (line := moved_in_block(source)) is not None:
@@ -90,6 +96,17 @@ def moved_at(source: Source) -> int | None:
         if "cuda" in line and _MOVES.search(line) and not _EITHER_WAY.search(line):
             return source.code.line_of_file(number) if source.code is not None else number
     return None
+
+
+def indexed_at(source: Source) -> int | None:
+    """Return the line on which a program keeps an index of faiss on a card; None without one, or where it asks for a card first."""
+    if not source.mentions("faiss") or _ASKS_FIRST.search(source.text):
+        return None
+    found = _INDEXES.search(source.text)
+    if found is None:
+        return None
+    line = source.text.count("\n", 0, found.start()) + 1
+    return source.code.line_of_file(line) if source.code is not None else line
 
 
 def moved_in_block(source: Source) -> int | None:

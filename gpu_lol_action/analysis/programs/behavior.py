@@ -63,7 +63,7 @@ _TRAIN_OWNERS = regex(
 _LEARNS_FOR = ("total_timesteps", "max_timesteps", "num_learning_iterations", "total_steps", "num_env_steps")
 _INFERENCE_CALLS = frozenset({
     "generate", "LLM", "pipeline", "transcribe", "InferencePipeline", "chat", "stream_chat", "predict", "text_completion",
-    "chat_completion", "AsyncLLMEngine", "encode_prompt", "infer", "inference", "inference_mode", "tts", "synthesize", "sample",
+    "chat_completion", "AsyncLLMEngine", "encode_prompt", "infer", "inference", "inference_mode", "tts", "tts_to_file", "synthesize", "sample",
     "InferenceRunner", "encode_image", "encode_text", "sample_from_model", "sample_sequence", "generate_text", "run_inference", "generate_speech", "generate_audio",
     "TensorFlowBenchmark", "PyTorchBenchmark", "launch_server", "vLLMEngineProcessorConfig", "build_openai_app", "generate_image", "generate_video", "inference_detector", "init_detector", "inference_model", "p_sample_loop",
     "predict_from_files", "predict_from_folder", "predict_from_raw_data", "predict_single_npy_array", "predict_from_list_of_npy_arrays",

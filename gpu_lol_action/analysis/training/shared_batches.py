@@ -8,6 +8,7 @@ from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up_number
+from gpu_lol_action.analysis.training.ultralytics_runs import trained_by_ultralytics
 from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -47,6 +48,9 @@ def detect(checkout: Checkout, run: Run | None, scope: Scope) -> list[Finding]:
             "training.batch_size", str(as_number(together.text)), why, together.confidence, together.evidence
         )
         return [found, Finding("training.batch_spread", "all", why, together.confidence, together.evidence)]
+    if one is not None and trained_by_ultralytics(run) is not None:
+        why = "ultralytics divides its batch among the cards"
+        return [Finding("training.batch_spread", "all", why, one.confidence, one.evidence)]
     if one is None or run.script is None:
         return []
     if one.setting.key == "train_batch_size" and run.script.code and "composer" in run.script.code.imported():

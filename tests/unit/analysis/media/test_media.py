@@ -186,6 +186,10 @@ def test_image_size_is_read(checkout: Build, files: Mapping[str, str], size: str
             "deeplabv3_resnet50",
         ),
         ("from tensorflow.keras.applications import ResNet50\nnet = ResNet50(weights=None)", "resnet50"),
+        ("import tensorflow as tf\nnet = tf.keras.applications.ResNet50(weights=None)", "resnet50"),
+        ("import tensorflow as tf\nnet = tf.keras.applications.resnet_v2.ResNet50V2()", "resnetv2_50"),
+        ("import keras\nnet = keras.applications.MobileNetV3Small()", "mobilenet_v3_small"),
+        ("import keras\nnet = keras.applications.ConvNeXtTiny()", "convnext_tiny"),
     ],
 )
 def test_network_of_a_library_is_found(checkout: Build, line: str, network: str) -> None:

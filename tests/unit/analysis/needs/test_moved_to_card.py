@@ -116,3 +116,31 @@ def test_the_form_of_any_readers_command_is_no_training_of_this_one(checkout: Bu
     files = {"watch.py": "import os\nif __name__ == '__main__':\n    print(os.stat('/'))\n"}
     assert workload(checkout, {"README.md": LONG + shown.format("...", "..."), **files}) == "cpu-only"
     assert workload(checkout, {"README.md": LONG + shown.format("--nproc_per_node 4", "-c a"), **files}) == "training"
+
+
+INDEX = "import faiss\nimport numpy as np\n{before}index = {made}\nindex.add(np.zeros((9, 128), 'float32'))\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "made", "expected"),
+    [
+        ("", "faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, faiss.IndexFlatL2(128))", "inference"),
+        ("", "faiss.GpuIndexFlatL2(res, 128)", "inference"),
+        ("", "faiss.IndexFlatL2(128)", "cpu-only"),
+        # A program that asks first works without one.
+        ("if faiss.get_num_gpus():\n    pass\n", "faiss.index_cpu_to_all_gpus(flat)", "cpu-only"),
+        ("if args.use_gpu:\n    pass\n", "faiss.index_cpu_to_all_gpus(flat)", "cpu-only"),
+    ],
+)
+def test_an_index_that_is_kept_on_a_card(checkout: Build, before: str, made: str, expected: str) -> None:
+    program = INDEX.format(before=before, made=made)
+    assert workload(checkout, {"main.py": program, "requirements.txt": "faiss-gpu-cu12\nnumpy\n"}) == expected
+
+
+RLLIB = "from ray.rllib.algorithms.ppo import PPOConfig\nalgo = PPOConfig().resources(num_gpus={count}).build()\nalgo.train()\n"
+
+
+@pytest.mark.parametrize(("count", "cards"), [("1", 1), ("0", 0)])
+def test_a_card_that_is_ordered_from_ray(checkout: Build, count: str, cards: int) -> None:
+    found = analyze(checkout({"main.py": RLLIB.format(count=count), "requirements.txt": "ray[rllib]\ntorch\n"}))
+    assert (found.spec.hardware.gpu_count or 0) == cards
