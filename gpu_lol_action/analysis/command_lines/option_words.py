@@ -11,6 +11,10 @@ from gpu_lol_action.domain.patterns import regex
 _OF_TWO_SIDES = regex(r"(?:(?:\w{1,20}_)?(?:image|img|video|crop|input|frame|output|target|infer|render)_)?(?:size|shape)|(?:\w{1,20}_)?resolution|img(?:sz)?")  # fmt: skip
 
 
+_OF_SEVERAL = frozenset({"model_args"})
+"""What lm-evaluation-harness hands on to the model's class: ``--model_args pretrained=a/b,dtype=bfloat16``."""
+
+
 def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Return options by name without dashes (``-`` folded to ``_``; the first of a name wins), and the words by place."""
     options: dict[str, str] = {}
@@ -24,7 +28,12 @@ def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
             name = name.replace("-", "_")
             takes = bool(following) and not following.startswith("--")
             takes = takes and not regex(r"-[A-Za-z]\w*|\+{0,2}[A-Za-z_][\w.]*=.*").fullmatch(following)
-            if equals:
+            if name in _OF_SEVERAL and "=" in (value or following):
+                options.setdefault(name, value or following)
+                for key, _, told in (part.partition("=") for part in (value or following).split(",")):
+                    options.setdefault(key.strip(), told.strip())
+                index += not equals
+            elif equals:
                 options.setdefault(name, value)
             elif takes and ("config" in name or not following.endswith(".py")):
                 second = words[index + 2] if index + 2 < len(words) else ""

@@ -14,7 +14,7 @@ from gpu_lol_action.analysis.networks.blueprints import blueprint_of
 from gpu_lol_action.analysis.networks.sources import only_judges, runs_without_gradients
 from gpu_lol_action.analysis.networks.values import Named
 from gpu_lol_action.analysis.python.code import Call, PythonCode
-from gpu_lol_action.analysis.runs.settings import Scope
+from gpu_lol_action.analysis.runs.settings import LIGHTNINGS, Scope
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media_facts import find_network
@@ -55,7 +55,12 @@ _BY_NAME = frozenset({"create_model", "get_model", "YOLO", "RTDETR"})
 def library_networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
     """Yield networks whose layers were counted, that the program takes from a library or names in its options."""
     before = 0
-    given = {setting.key: setting.text for _, settings in reversed(scope.tiers[:2]) for setting in settings}
+    given = {
+        name: setting.text
+        for _, settings in reversed(scope.tiers[:2])
+        for setting in settings
+        for name in (setting.key, setting.path)
+    }
     for source in sources:
         is_aside = only_judges(source) or runs_without_gradients(source) or is_helper_place(source.path)
         if source is not sources[0] and is_aside:
@@ -89,9 +94,16 @@ def library_networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Findin
 def _as_given(call: Call, built: str, given: Mapping[str, str]) -> str:
     """Return the counted network that a call by a name builds where the command or a configuration says which; empty for one that is not known."""
     option = call.arguments[0].path if call.last in _BY_NAME and call.arguments else None
-    said = given.get(fold_key((option or "").rpartition(".")[2])) if option and "." in option else None
+    said = next((given[name] for name in _said_as(option) if name in given), None) if option else None
     network = find_network(said) if said else None
     return built if not said or is_unfilled(said) else network.name if network is not None else ""
+
+
+def _said_as(option: str) -> tuple[str, ...]:
+    """Return the names under which a command or a configuration says an option, or a parameter of Lightning's model (``model.name``)."""
+    return (
+        (fold_key(option.rpartition(".")[2]),) if "." in option else tuple(f"{start}.{option}" for start in LIGHTNINGS)
+    )
 
 
 @remembered

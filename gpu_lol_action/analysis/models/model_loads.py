@@ -20,7 +20,7 @@ MODEL_KEYS = (
     "checkpoint", "ckpt_dir", "llama_model", "backbone", "model_type", "arch", "init_from", "repo_id", "pretrain",
     "partial_pretrain", "pretrained", "model_id_or_path", "model_name_or_id", "llm_name_or_path", "hf_model", "hf_model_name",
 )  # fmt: skip
-_LOADERS = frozenset({"from_pretrained", "LLM", "SentenceTransformer", "CrossEncoder", "SparseEncoder", "create_model", "load_model", "snapshot_download", "pipeline",
+_LOADERS = frozenset({"from_pretrained", "from_preset", "LLM", "SentenceTransformer", "CrossEncoder", "SparseEncoder", "create_model", "load_model", "snapshot_download", "pipeline",
                       "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO",
                       "ClassificationModel", "MultiLabelClassificationModel", "NERModel", "QuestionAnsweringModel", "Seq2SeqModel", "T5Model",
                       "LanguageModelingModel", "RetrievalModel", "from_model_id", "HuggingFaceLLM"})  # fmt: skip

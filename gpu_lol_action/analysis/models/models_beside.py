@@ -6,7 +6,7 @@ is not counted twice, and models of the same kind are taken for alternatives, no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from gpu_lol_action.analysis.files.checkout import Checkout
@@ -24,7 +24,7 @@ from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram import GB, GIB, VramQuestion
 
 FIELD = "model.beside"
-MOST = 4
+MOST, SEVERAL = 4, 2
 _TOWER = regex(
     r"(?:\w{1,20}_)?(?:vision|image|visual|audio|speech|video)_(?:tower|encoder|backbone|model)"
     r"(?:_(?:name|path|id|name_or_path))?"
@@ -68,6 +68,20 @@ def _loaded(run: Run) -> Iterator[Finding]:
     loaded = list(loads_of(run.script, Confidence.MEDIUM))
     kinds = {_group(facts.kind) for finding in loaded if (facts := find_model(finding.value)) is not None}
     yield from (replace(finding, field=FIELD) for finding in loaded if len(kinds - {""}) > 1)
+
+
+def largest_first(found: Iterable[Finding]) -> list[Finding]:
+    """Return findings with the largest first of the models that one program surely loads, where these are of several kinds.
+
+    An embedder in front of the model that answers, speech in front of the one that hears: the smaller ones lie beside it.
+    """
+    found = list(found)
+    sure = {f.value: find_model(f.value) for f in found if f.confidence is Confidence.HIGH and "` loads `" in f.why}
+    known = {name: facts for name, facts in sure.items() if facts is not None and _group(facts.kind)}
+    if len({_group(facts.kind) for facts in known.values()}) < SEVERAL:
+        return found
+    largest = max(known, key=lambda name: known[name].parameters_b)
+    return sorted(found, key=lambda each: each.value != largest)
 
 
 def with_models_beside(

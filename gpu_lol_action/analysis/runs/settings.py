@@ -40,6 +40,8 @@ _PLACE = regex(r"\$\{(?:oc\.env:\w+\s*,\s*([^{}]*)|\.*([\w.]+))\}")
 _PAIRS = regex(r"\w{1,60}=[^,=]{1,200}(?:,\w{1,60}=[^,=]{1,200}){0,20}")
 _OF_TRAINING = regex(r"(?:.{0,60}\.)?(?:train(?:ing|er)?|solver)\.")
 _AMOUNTS = regex(r"world_size|batch|gpus|nodes|devices")
+LIGHTNINGS = ("model", "model.init_args")
+"""Where a configuration of Lightning's command line says the parameters of its model."""
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 

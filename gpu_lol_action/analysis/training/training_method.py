@@ -51,7 +51,15 @@ _PUTS_ON = (
 )
 # ART trains on the machine at hand with Unsloth, which it has load weights at 4 bit unless told otherwise.
 _ARTS, _ARTS_MODEL = "LocalBackend", "TrainableModel"
-_LOADS = ("from_pretrained", "create_model", "get_model", "SentenceTransformer", "CrossEncoder", "SparseEncoder")
+_LOADS = (
+    "from_pretrained",
+    "from_preset",
+    "create_model",
+    "get_model",
+    "SentenceTransformer",
+    "CrossEncoder",
+    "SparseEncoder",
+)
 # They train what is loaded already, and take its name themselves where they are handed no model.
 _TRAINS_LOADED = ("SFTTrainer", "DPOTrainer", "GRPOTrainer", "ORPOTrainer", "KTOTrainer", "CPOTrainer", "RewardTrainer", "OnlineDPOTrainer",
                   "GKDTrainer", "BCOTrainer", "PRMTrainer")  # fmt: skip
@@ -171,7 +179,8 @@ def _in_code(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     rank = look_up(scope, ("lora_rank", "lora_r"))
     if rank is not None and rank.text.strip() == "0":
         return None  # adapters of no rank are none
-    where = called_at(checkout, run, *_PUTS_ON)
+    is_of_keras = run.script is not None and run.script.mentions("keras")
+    where = called_at(checkout, run, *_PUTS_ON, *(("enable_lora",) if is_of_keras else ()))
     if where is not None and _is_handed_on(checkout, run, where):
         where = called_at(checkout, run, "LoraConfig")
     where = where or _goes_on_with_adapters(checkout, run)

@@ -1,6 +1,6 @@
 """What TRL's configurations start with and transformers' own arguments do not: 16-bit numbers, checkpointing, a chunked loss.
 
-A program makes a configuration by a call, by a class of its own that is one, by handing the class to a parser of options, or by
+TRL's own command makes one, and a program by a call, by a class of its own that is one, by handing the class to a parser of options, or by
 handing a trainer none. Which of them a release has: ``trl_release``.
 """
 
@@ -42,6 +42,9 @@ def chunked_by_trl(checkout: Checkout, run: Run) -> Evidence | None:
 
 def _made(checkout: Checkout, run: Run, first: Release, kind: str = "") -> Evidence | None:
     script = run.script
+    if script is None and run.command is not None and run.command.tool == "trl":
+        is_asked = run.command.target.rpartition(" ")[2].lower().startswith(kind.lower())
+        return run.evidence if is_asked and is_since(checkout, None, first) else None
     if script is None or script.code is None or "trl" not in script.text:
         return None
     dead = dead_lines(script, values_of(checkout, run))

@@ -38,28 +38,29 @@ _IN_TEXT = regex(r"(?<![\w-])trl(?:\[[\w, -]{0,40}\])?\s{0,5}((?:==|~=|<=|<|>=)\
 """A notebook's ``!pip install trl==0.12.1``, a script's own list in its head."""
 
 
-def is_since(checkout: Checkout, program: Source, first: Release) -> bool:
-    """Whether the TRL that set-up installs for a program is of this release or a later one.
+def is_since(checkout: Checkout, program: Source | None, first: Release) -> bool:
+    """Whether the TRL that set-up installs for a program, or for its own command, is of this release or a later one.
 
     A release that a list names decides. Where the newest may come, it does, unless the program takes or gives what ended before, or
     a list keeps a library beside it below what such a release needs.
     """
     asked = list(_asked(checkout, program))
-    if program.code is not None and UNSLOTH in program.code.imported():
+    if program is not None and program.code is not None and UNSLOTH in program.code.imported():
         asked.append(_OF_UNSLOTH)
     if not _reach(asked, first):
         return False
     if any(operator in _LOWER | _EXACT and release >= first for operator, release in asked):
         return True
-    if any(gone.package == "trl" and gone.until[:2] <= first for gone in gone_names(program)):
+    used = gone_names(program) if program is not None else ()
+    if any(gone.package == "trl" and gone.until[:2] <= first for gone in used):
         return False
     needs = {name: least for release, each in _NEEDS.items() if release <= first for name, least in each.items()}
     return all(_reach(_listed(checkout, name), least) for name, least in needs.items())
 
 
-def _asked(checkout: Checkout, program: Source) -> Iterator[tuple[str, Release]]:
+def _asked(checkout: Checkout, program: Source | None) -> Iterator[tuple[str, Release]]:
     """Yield what is asked of TRL, by operator and release: what the program itself says, else lists."""
-    said = _IN_TEXT.search(program.text)
+    said = _IN_TEXT.search(program.text) if program is not None else None
     if said is not None:
         yield from _parts(f"trl{said[1]}")
     else:
