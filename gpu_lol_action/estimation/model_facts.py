@@ -55,6 +55,11 @@ _SHORT_NAMES = {
     "reducto/rolmocr": "Qwen/Qwen2.5-VL-7B-Instruct", "vidore/colqwen2-v1.0": "Qwen/Qwen2-VL-2B-Instruct",
     "amazon/mistrallite": "mistralai/Mistral-7B-v0.1", "prosusai/finbert": "google-bert/bert-base-uncased",
     "dmis-lab/biobert-v1.1": "google-bert/bert-base-uncased", "llm360/amber": "huggyllama/llama-7b",
+    # Files of weights as their makers called them, which trainers and user interfaces are handed.
+    "sd_xl_base_1.0": "stabilityai/stable-diffusion-xl-base-1.0", "v1-5-pruned-emaonly": "stable-diffusion-v1-5/stable-diffusion-v1-5",
+    "v1-5-pruned": "stable-diffusion-v1-5/stable-diffusion-v1-5", "sd-v1-4": "CompVis/stable-diffusion-v1-4",
+    "flux1-dev": "black-forest-labs/FLUX.1-dev", "flux1-schnell": "black-forest-labs/FLUX.1-schnell",
+    "sd3.5_large": "stabilityai/stable-diffusion-3.5-large", "sd3_medium": "stabilityai/stable-diffusion-3-medium-diffusers",
 }  # fmt: skip
 
 
@@ -144,11 +149,17 @@ def rounded_b(parameters_b: float) -> float:
 
 def _in_table(name: str) -> ModelFacts | None:
     asked = name.strip().strip("/").lower()
-    asked = _SHORT_NAMES.get(asked, asked).lower()
+    asked = _SHORT_NAMES.get(_stem(asked), asked).lower()
     if (known := model_of_id(asked)) is not None:
         return known
     last = without_suffixes(asked.rsplit("/", 1)[-1])
     return model_of_last_word(last) or model_of_last_word(regex(r"-\d{4}$").sub("", last))
+
+
+def _stem(name: str) -> str:
+    """Return what a file of weights is called (``models/flux1-dev.safetensors``); any other name as it is."""
+    head, dot, end = name.rpartition(".")
+    return head.rpartition("/")[2] if dot and end in {"safetensors", "ckpt"} else name
 
 
 def _version_of(name: str) -> ModelFacts | None:

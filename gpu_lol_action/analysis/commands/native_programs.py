@@ -49,17 +49,23 @@ MAX_LINES = 4000
 
 def native_need(checkout: Checkout) -> Finding | None:
     """Return that what is built at the root is CUDA, or that the README requires an NVIDIA GPU or starts Torch 7 on one; else None."""
+    if (compiled := compiled_by_make(checkout)) is not None:
+        return Finding("gpu.use", "yes", "the Makefile compiles CUDA with `nvcc`", Confidence.LOW, compiled)
     for source in checkout.of(Form.SHELL):
-        if source.depth == 0 and source.name == "makefile" and (found := _COMPILES.search(source.text)) is not None:
-            line = source.text.count("\n", 0, found.start()) + 1
-            why = "the Makefile compiles CUDA with `nvcc`"
-            return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, line))
         if source.depth == 0 and source.name == "makefile" and (on := _SWITCHED_ON.search(source.text)) is not None:
             line = source.text.count("\n", 0, on.start()) + 1
             why = "the Makefile builds for a GPU unless it is told otherwise"
             return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, line))
     built = _built_by_cmake(checkout) or in_libtorch(checkout)
     return built or _required(checkout) or _in_lua(checkout) or _in_rust(checkout)
+
+
+def compiled_by_make(checkout: Checkout) -> Evidence | None:
+    """Return where the Makefile at the root compiles with ``nvcc``, which images without a compiler do not have; None where it does not."""
+    for source in checkout.of(Form.SHELL):
+        if source.depth == 0 and source.name == "makefile" and (found := _COMPILES.search(source.text)) is not None:
+            return Evidence(source.path, source.text.count("\n", 0, found.start()) + 1)
+    return None
 
 
 def in_libtorch(checkout: Checkout) -> Finding | None:

@@ -33,6 +33,8 @@ _LEAVES_VISIBLE = regex(
 )
 _INDEXES = regex(r"\b(?:StandardGpuResources|index_cpu_to_(?:all_)?gpus?(?:_list)?|GpuIndex\w{2,20})\(")
 _ASKS_FIRST = regex(r"(?im)is_available|get_num_gpus|^[ \t]{0,40}(?:el)?if\b[^\n]{0,120}(?:gpu|cuda)")
+_KERNEL = regex(r"(?m)^[ \t]{0,8}@(?:numba\.)?cuda\.jit\b")
+_SWITCHED_ON = regex(r"(?m)^(?![ \t]{0,20}def )[^#\n]{0,200}\(\s{0,4}[^()\n]{0,200}\buse_gpu\s{0,2}=\s{0,2}True\b")
 _LEARNS = regex(
     r"\brllib\b|\.backward\(|optimizer\.step|\.fit\(|Trainer\b|\.train\((?!\))|\btrain(?:ing)?\.(?:py|sh)\b|\brun_train"
 )
@@ -44,7 +46,7 @@ MAX_DOCUMENTS, MAX_LINES, MAX_COMMAND = 10, 2000, 400
 def code_need(checkout: Checkout) -> Finding | None:
     """Return the finding that some code puts its work on a card; None where none does."""
     for source in checkout.of(Form.PYTHON, Form.NOTEBOOK):
-        if (line := moved_at(source) or indexed_at(source)) is not None:
+        if (line := moved_at(source) or indexed_at(source) or compiled_at(source)) is not None:
             why = f"`{source.name}` puts its work on a card"
             return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
         if (line := order_line(source)) is not None:
@@ -103,6 +105,18 @@ def indexed_at(source: Source) -> int | None:
     if not source.mentions("faiss") or _ASKS_FIRST.search(source.text):
         return None
     found = _INDEXES.search(source.text)
+    if found is None:
+        return None
+    line = source.text.count("\n", 0, found.start()) + 1
+    return source.code.line_of_file(line) if source.code is not None else line
+
+
+def compiled_at(source: Source) -> int | None:
+    """Return the line on which a program has Numba compile a kernel for a card, or tells PaddlePaddle's tools to use one; None without."""
+    if not (source.mentions("cuda.jit") or source.mentions("use_gpu")) or _ASKS_FIRST.search(source.text):
+        return None
+    found = _KERNEL.search(source.text) if source.mentions("numba") else None
+    found = found or (_SWITCHED_ON.search(source.text) if source.mentions("paddle") else None)
     if found is None:
         return None
     line = source.text.count("\n", 0, found.start()) + 1

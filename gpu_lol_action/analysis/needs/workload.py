@@ -57,7 +57,13 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     # Python brings the weights to the program that is built, or shows what comes out of it.
     if native is not None and (only_prepares(checkout) or native == in_libtorch(checkout)):
         return [native, native_workload(checkout, native)]
-    if need is not None and wish is None and (reason := why_no_gpu(checkout, run)) is not None:
+    is_started = run is not None and run.command is not None
+    if (
+        need is not None
+        and wish is None
+        and (reason := why_no_gpu(checkout, run)) is not None
+        and not (is_started and told_demand(checkout, run))
+    ):
         return [Finding("workload", "cpu-only", reason, Confidence.MEDIUM, need.evidence)]
     told = told_training(checkout) if run is None and wish is None and native is None else []
     if told and (need is not None or not checkout.of(Form.PYTHON, Form.NOTEBOOK, Form.SHELL)):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from gpu_lol_action.analysis.command_lines.launch_tools import SERVERS, SERVING_TOOLS
 from gpu_lol_action.analysis.commands.launch_commands import launch_commands
+from gpu_lol_action.analysis.commands.native_programs import compiled_by_make
 from gpu_lol_action.analysis.dependencies.dependency_lists import lists_of
 from gpu_lol_action.analysis.dependencies.install_sources import main_dockerfiles
 from gpu_lol_action.analysis.dependencies.python_version import python_wishes
@@ -165,6 +166,9 @@ def _compilers(checkout: Checkout) -> list[Finding]:
     if extension is not None:
         why = "the repository compiles an extension for the GPU"
         found.append(Finding("framework.compiler", "the repository's own extension", why, Confidence.HIGH, extension))
+    if (made := compiled_by_make(checkout)) is not None:
+        why = "the Makefile compiles CUDA with `nvcc`"
+        found.append(Finding("framework.compiler", "the Makefile's `nvcc`", why, Confidence.HIGH, made))
     run = primary_run(checkout)
     for source, call in extension_loads(checkout, run):
         why = "an extension is compiled while the program runs"

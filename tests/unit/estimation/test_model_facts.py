@@ -114,3 +114,17 @@ def test_a_family_keeps_its_own_vocabulary(name: str) -> None:
     found = find_model(name)
     assert found is not None
     assert found.vocabulary > 200_000
+
+
+@pytest.mark.parametrize(
+    ("file", "known"),
+    [
+        ("sd_xl_base_1.0.safetensors", "stabilityai/stable-diffusion-xl-base-1.0"),
+        ("models/unet/flux1-dev.safetensors", "black-forest-labs/FLUX.1-dev"),
+        ("/data/v1-5-pruned-emaonly.ckpt", "stable-diffusion-v1-5/stable-diffusion-v1-5"),
+        ("last.ckpt", None),
+    ],
+)
+def test_a_file_of_weights_is_known_by_what_its_makers_called_it(file: str, known: str | None) -> None:
+    found = find_model(file)
+    assert (found.name if found is not None else None) == known

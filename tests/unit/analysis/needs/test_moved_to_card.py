@@ -144,3 +144,42 @@ RLLIB = "from ray.rllib.algorithms.ppo import PPOConfig\nalgo = PPOConfig().reso
 def test_a_card_that_is_ordered_from_ray(checkout: Build, count: str, cards: int) -> None:
     found = analyze(checkout({"main.py": RLLIB.format(count=count), "requirements.txt": "ray[rllib]\ntorch\n"}))
     assert (found.spec.hardware.gpu_count or 0) == cards
+
+
+@pytest.mark.parametrize(
+    ("program", "lists", "cards"),
+    [
+        ("from numba import cuda\n@cuda.jit\ndef kernel(a):\n    a[0] = 1\nkernel[1, 1](a)\n", "numba\n", 1),
+        ("from numba import jit\n@jit\ndef f(a):\n    return a\nf(1)\n", "numba\n", 0),
+        ("from numba import cuda\nif cuda.is_available():\n    @cuda.jit\n    def k(a): ...\n", "numba\n", 0),
+        ("from paddleocr import PaddleOCR\nPaddleOCR(lang='en', use_gpu=True).ocr('a.png')\n", "paddlepaddle-gpu\n", 1),
+        ("from paddleocr import PaddleOCR\nPaddleOCR(lang='en', use_gpu=False).ocr('a.png')\n", "paddlepaddle-gpu\n", 0),
+        ("import paddleocr\ndef read(use_gpu=True):\n    return use_gpu\n", "paddleocr\n", 0),
+    ],
+)  # fmt: skip
+def test_a_kernel_of_numba_and_a_switch_of_paddle_take_a_card(
+    checkout: Build, program: str, lists: str, cards: int
+) -> None:
+    found = analyze(checkout({"main.py": program, "requirements.txt": lists}))
+    assert (found.spec.hardware.gpu_count or 0) == cards
+
+
+@pytest.mark.parametrize(
+    ("sentence", "gigabytes"), [("Requires a CUDA-ready GPU with 24 GB VRAM.", 24), ("It draws scenes.", None)]
+)
+def test_a_readme_s_demand_counts_for_what_it_starts_also_where_no_program_names_a_device(
+    checkout: Build, sentence: str, gigabytes: int | None
+) -> None:
+    files = {
+        "train.py": "import torch\nfrom renderer import render\ndef training():\n    render().backward()\n"
+        "if __name__ == '__main__':\n    training()\n",
+        "README.md": f"# Scenes\n\n{sentence}\n```\npython train.py -s data\n```\n",
+        "requirements.txt": "torch\n",
+    }
+    found = analyze(checkout(files))
+    assert found.spec.hardware.vram_required_gb == gigabytes
+
+
+def test_a_makefile_that_compiles_cuda_gets_an_image_with_a_compiler(checkout: Build) -> None:
+    files = {"Makefile": "all:\n\tnvcc -o mm mm.cu\n", "mm.cu": "__global__ void k(float *a) { a[0] = 1; }\n"}
+    assert (analyze(checkout(files)).spec.environment.base_image or "").endswith("-devel")
