@@ -16,7 +16,7 @@ from gpu_lol_action.estimation.media_besides import Pictures, kept_gb, unfused_g
 from gpu_lol_action.estimation.media_facts import Pipeline, find_pipeline
 from gpu_lol_action.estimation.shown_size import parameters
 from gpu_lol_action.estimation.vram_question import GB, VramQuestion
-from gpu_lol_action.estimation.vram_states import trained_bytes
+from gpu_lol_action.estimation.vram_states import stored_gb, trained_bytes
 from gpu_lol_action.estimation.vram_weights import term, weight_terms
 
 # Shares of the denoiser's parameters and activations: a ControlNet of SD 1.5 has 361 M of 860 M parameters and saves 526 MB
@@ -29,6 +29,7 @@ SCENE, NUMBERS_PER_POINT = "scene", 32 + 64 + 16 + 32 + 2 * 64 + 4
 # Frames that one position of a counted network stands for, where it is not four: Stable Video Diffusion encodes each by itself.
 COUNTED_FRAMES_PER_LATENT = {"ltx": 8, "svd": 1}
 ENCODE_ELEMENTS = 640  # numbers that a picture's encoder has at work per pixel, counted for Stable Diffusion's
+HALF_BITS = 16
 IN_FLIGHT, WORKSPACE_GB = 1.1, 0.2  # as for other networks (``media``)
 OFFLOADED_GB = 0.6  # of parts that go to the card layer by layer
 
@@ -43,11 +44,12 @@ def pipeline_of(question: VramQuestion) -> Pipeline | None:
 
 @record(frozen=True, slots=True)
 class _Stage:
-    """A stage of making a picture: the part at work in millions of parameters, and GB of what it has at work."""
+    """A stage of making a picture: the parts at work in millions of parameters, the denoiser's share, and GB of what they have at work."""
 
     name: str
     parameters_m: float
     gb: float
+    denoiser_m: float = 0.0
 
 
 def state_terms(question: VramQuestion) -> list[MemoryTerm]:
@@ -66,6 +68,8 @@ def state_terms(question: VramQuestion) -> list[MemoryTerm]:
         whole -= pipeline.other_m  # trainers of adapters leave the safety checker out
     elif question.is_parameters_offloaded:
         return [term("weights", OFFLOADED_GB, f"{question.model.name}, layer by layer from main memory")]
+    elif question.is_denoiser_quantized_alone and question.weight_bits < HALF_BITS:
+        return [_mixed_term(question, pipeline)]
     elif question.is_one_part_at_a_time:
         whole = _largest_stage(question, pipeline).parameters_m
     return weight_terms(replace(question, model=replace(question.model, parameters_b=whole / 1000)))
@@ -115,8 +119,25 @@ def _on_the_card(question: VramQuestion, pipeline: Pipeline) -> Pipeline:
 
 def _largest_stage(question: VramQuestion, pipeline: Pipeline) -> _Stage:
     """Return the stage that needs most where each part is on the card only while it works."""
+    return max(_stages(question, pipeline), key=lambda stage: _weights_gb(question, stage) + stage.gb)
+
+
+def _weights_gb(question: VramQuestion, stage: _Stage) -> float:
+    """Return GB of a stage's weights: all of the run's width, or those beside a quantized denoiser at 16 bit."""
     each = question.weight_bits / 8 / 1000
-    return max(_stages(question, pipeline), key=lambda stage: stage.parameters_m * each + stage.gb)
+    if not question.is_denoiser_quantized_alone or question.weight_bits >= HALF_BITS:
+        return stage.parameters_m * each
+    denoiser = replace(question, model=replace(question.model, parameters_b=stage.denoiser_m / 1000))
+    return stored_gb(denoiser) + (stage.parameters_m - stage.denoiser_m) * HALF_BITS / 8 / 1000
+
+
+def _mixed_term(question: VramQuestion, pipeline: Pipeline) -> MemoryTerm:
+    """Return the weights of a pipeline whose denoiser alone is quantized: all of them, or those of the stage that needs most."""
+    whole = _Stage("all parts", pipeline.parameters_m, 0.0, pipeline.denoiser_m)
+    stage = _largest_stage(question, pipeline) if question.is_one_part_at_a_time else whole
+    size = parameters(pipeline.denoiser_m / 1000)
+    shown = f"{question.model.name}, {stage.name}: its denoiser ({size}) at {question.weight_bits} bit, the rest at 16"
+    return term("weights", _weights_gb(question, stage), shown)
 
 
 def _stages(question: VramQuestion, pipeline: Pipeline) -> tuple[_Stage, ...]:
@@ -129,11 +150,12 @@ def _stages(question: VramQuestion, pipeline: Pipeline) -> tuple[_Stage, ...]:
     decode = pipeline.decode_elements * question.batch_size * height * width * frames * bits / 8 / GB
     # An autoencoder that decodes at 32 bit lies there at 32 bit.
     decoder_m = pipeline.decoder_m * bits / max(question.weight_bits, 16)
+    beside_m = pipeline.denoiser_m if frames == 1 else 0.0
     return (
         _Stage("encoding the text", pipeline.text_m, 0.1),
-        _Stage("a denoising step", pipeline.denoiser_m, step),
+        _Stage("a denoising step", pipeline.denoiser_m, step, pipeline.denoiser_m),
         # diffusers moves a picture's denoiser away only with the next call, so that it is there while the latents are decoded.
-        _Stage("decoding", decoder_m + (pipeline.denoiser_m if frames == 1 else 0.0), decode),
+        _Stage("decoding", decoder_m + beside_m, decode, beside_m),
     )
 
 

@@ -92,7 +92,7 @@ class VramQuestion:
     Pictures, video and sound (0: the model's usual size): ``image_height`` and ``image_width`` in pixels, ``frames`` of a clip,
     ``audio_seconds`` of a sample. ``trained_part`` is what is trained beside a frozen diffusion model (``controlnet``,
     ``t2i-adapter``, any other ``adapter``, ``textual inversion``, or the ``scene`` that it guides); ``is_one_part_at_a_time`` that parts wait in main memory, ``is_text_encoder_elsewhere`` that the
-    text encoder never comes to the card, ``are_latents_cached`` that pictures and texts were encoded before; ``runtime`` a library with
+    text encoder never comes to the card, ``is_denoiser_quantized_alone`` that of a pipeline which infers the other parts lie at 16 bit, ``are_latents_cached`` that pictures and texts were encoded before; ``runtime`` a library with
     habits of its own (``openai-whisper``, ``keras``); ``sample_elements`` what a network of one's own keeps per sample, in numbers, and
     ``sample_at_work`` the most that it has at work at once; ``output_classes`` per pixel
     of a segmentation. ``is_copied``: of several cards that infer each holds the whole model.
@@ -135,6 +135,7 @@ class VramQuestion:
     trained_part: str = ""
     is_one_part_at_a_time: bool = False
     is_text_encoder_elsewhere: bool = False
+    is_denoiser_quantized_alone: bool = False
     are_latents_cached: bool = False
     runtime: str = ""
     sample_elements: float = 0.0

@@ -20,7 +20,7 @@ from gpu_lol_action.analysis.files.project_folder import project_folder, project
 from gpu_lol_action.analysis.formats.roomy import roomy
 from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.gpu_counts import machines_for_rent, whole_copies
-from gpu_lol_action.analysis.media import media
+from gpu_lol_action.analysis.media import media, quantized_parts
 from gpu_lol_action.analysis.memory.least_size import least_gb
 from gpu_lol_action.analysis.memory.machine_need import MemoryNeed
 from gpu_lol_action.analysis.memory.memory_need import memory_need
@@ -63,6 +63,7 @@ RUN_DETECTORS: tuple[Detector, ...] = (
     rl_engine.detect,
     picture_lengths.detect,
     media.detect,
+    quantized_parts.detect,
     serving_engine.detect,
     whole_copies.detect,
     machines_for_rent.detect,

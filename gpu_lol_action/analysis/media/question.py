@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from gpu_lol_action.analysis.media import quantized_parts
 from gpu_lol_action.analysis.media.cropped_volumes import PARTS
 from gpu_lol_action.analysis.media.sizes import image_size
 from gpu_lol_action.analysis.networks.repeated_blocks import is_one_layer
@@ -207,6 +208,7 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
         is_parameters_offloaded=question.is_parameters_offloaded
         or (_text(known, "media.offload") == "layers" and not question.method.trains),
         is_text_encoder_elsewhere=_text(known, "media.text_encoder") == "elsewhere",
+        is_denoiser_quantized_alone=_text(known, quantized_parts.FIELD) == quantized_parts.DENOISER,
         are_latents_cached=_text(known, "media.latents") == "cached",
         runtime=_text(known, "media.runtime") or question.runtime,
         is_attention_fused=not _BEFORE_FUSED_ATTENTION.search(_text(known, "framework.torch")),
