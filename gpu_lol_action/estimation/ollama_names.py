@@ -18,7 +18,26 @@ _OF_THE_HUB = regex(r"(?:hf\.co|huggingface\.co)/([\w.-]{1,60}/[\w.-]{1,95}?)(?:
 _SIZE = regex(r"(?:^|-)((?:\d{1,3}x)?\d{1,3}(?:\.\d{1,2})?[bm](?:-a\d{1,3}b)?)(?=$|-)")
 _LETTERS_AND_RELEASE = regex(r"([a-z])(\d)")
 _WIDE = regex(r"(?:^|-)(?:bf16|fp16|f16|fp32)$")
-_SCHEME = regex(r"(?i)(?:^|[-_])(q[45]_k_[ms]|q[2-8]_(?:k|0))")
+_SCHEME = regex(r"(?i)(?:^|[-_])((q\d_[k01])(?:_[sml])?)(?=$|[-_.])")
+WIDTHS = frozenset(
+    {
+        "q2_k",
+        "q3_k",
+        "q4_0",
+        "q4_1",
+        "q4_k",
+        "q4_k_s",
+        "q4_k_m",
+        "q5_0",
+        "q5_1",
+        "q5_k",
+        "q5_k_s",
+        "q5_k_m",
+        "q6_k",
+        "q8_0",
+    }
+)
+"""Those of llama.cpp's that ``vram_states.QUANTIZATIONS`` knows."""
 _USUAL = "q4_k_m"
 LATEST = "latest"
 
@@ -52,10 +71,10 @@ def published_names(name: str) -> Iterator[str]:
 
 
 def size_of_tag(name: str) -> str | None:
-    """Return the size that a tagged name says (``8x7b``), for a family that no table has; None where it says none."""
+    """Return the size in billions that a tagged name says (``8x7b``), for a family that no table has; None where it says none."""
     tagged = _TAGGED.fullmatch(name)
     size = _SIZE.search(tagged[2]) if tagged is not None else None
-    return size[1] if size is not None else None
+    return size[1] if size is not None and not size[1].endswith("m") else None
 
 
 def scheme_of_tag(name: str) -> str | None:
@@ -68,5 +87,6 @@ def scheme_of_tag(name: str) -> str | None:
         return None
     if name.startswith("gpt-oss:"):
         return "mxfp4"
-    found = _SCHEME.search(tag)
-    return found[1].lower() if found is not None else _USUAL
+    found = _SCHEME.search(tag.lower())
+    named = (found[1], found[2]) if found is not None else ()
+    return next((scheme for scheme in named if scheme in WIDTHS), _USUAL)

@@ -34,8 +34,13 @@ def orders_a_card(checkout: Checkout, script: Source) -> bool:
 
 
 def order_line(source: Source) -> int | None:
-    """Return the line on which a program itself orders a GPU from Ray; None where it orders none."""
+    """Return the line on which a program itself orders a GPU from Ray; None where it orders none, or only writes of it."""
     if source.code is None or not any(map(source.mentions, _WORDS)) or "ray" not in source.code.imported():
         return None
-    found = _ORDERS.search(source.text)
+    found = next((each for each in _ORDERS.finditer(source.text) if not is_in_text(source.text, each.end())), None)
     return source.code.line_of_file(source.text.count("\n", 0, found.end()) + 1) if found is not None else None
+
+
+def is_in_text(text: str, place: int) -> bool:
+    """Whether a place of a program is in a text of several lines, as far as its marks tell."""
+    return any(text.count(mark, 0, place) % 2 for mark in ('"""', "'''"))

@@ -27,7 +27,8 @@ _OF_NETWORKS = regex(r"^(?:torchvision\.models|timm|(?:tensorflow\.)?keras\.appl
 _KERAS = {"xception": "legacy_xception", "inceptionv3": "inception_v3", "densenet121": "densenet121", "mobilenetv2": "mobilenet_v2",
           "mobilenet": "mobilenet_v2", "nasnetlarge": "nasnetalarge", "inceptionresnetv2": "inception_resnet_v2",
           "resnet50v2": "resnetv2_50", "resnet101v2": "resnet101", "resnet152v2": "resnet152", "mobilenetv3small": "mobilenet_v3_small",
-          "mobilenetv3large": "mobilenet_v3_large", "efficientnetv2b0": "tf_efficientnetv2_b0", "efficientnetv2s": "tf_efficientnetv2_s",
+          "mobilenetv3large": "mobilenet_v3_large", "efficientnetv2b0": "tf_efficientnetv2_b0", "efficientnetv2b1": "efficientnet_b1",
+          "efficientnetv2b2": "efficientnet_b2", "efficientnetv2b3": "efficientnet_b3", "efficientnetv2s": "tf_efficientnetv2_s",
           "efficientnetv2m": "tf_efficientnetv2_m", "efficientnetv2l": "tf_efficientnetv2_l",
           **{f"convnext{size}": f"convnext_{size}" for size in ("tiny", "small", "base", "large", "xlarge")}}  # fmt: skip
 _SEGMENTERS = frozenset({"Unet", "UnetPlusPlus", "FPN", "PSPNet", "DeepLabV3", "DeepLabV3Plus", "Linknet", "MAnet", "PAN", "UNet", "AttentionUnet",

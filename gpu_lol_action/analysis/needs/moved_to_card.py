@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gpu_lol_action.analysis.commands.ray_orders import order_line
+from gpu_lol_action.analysis.commands.ray_orders import is_in_text, order_line
 from gpu_lol_action.analysis.documents.document_layout import code_blocks
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
@@ -31,10 +31,12 @@ _LEAVES_VISIBLE = regex(
     r"^[ \t]{0,8}(?:\$[ \t]{1,2})?(CUDA_VISIBLE_DEVICES)=[\"']?\d[\d,]{0,40}[\"']?[ \t]{1,4}(?:\\\n[ \t]{0,8})?(?:\w{1,40}=\S{1,80}[ \t]{1,4}){0,4}(?:python3?|bash|sh|\./)",
     re.MULTILINE,
 )
-_INDEXES = regex(r"\b(?:StandardGpuResources|index_cpu_to_(?:all_)?gpus?(?:_list)?|GpuIndex\w{2,20})\(")
-_ASKS_FIRST = regex(r"(?im)is_available|get_num_gpus|^[ \t]{0,40}(?:el)?if\b[^\n]{0,120}(?:gpu|cuda)")
+_INDEXES = frozenset({
+    "StandardGpuResources", "index_cpu_to_gpu", "index_cpu_to_gpus_list", "index_cpu_to_all_gpus", "index_cpu_to_gpu_multiple",
+    "GpuIndexFlat", "GpuIndexFlatL2", "GpuIndexFlatIP", "GpuIndexIVFFlat", "GpuIndexIVFPQ", "GpuIndexCagra",
+})  # fmt: skip
+_ASKS_FIRST = regex(r"(?im)is_available|get_num_gpus|^[ \t]{0,40}(?:(?:el)?if\b[^\n]{0,120}(?:gpu|cuda)|try:)")
 _KERNEL = regex(r"(?m)^[ \t]{0,8}@(?:numba\.)?cuda\.jit\b")
-_SWITCHED_ON = regex(r"(?m)^(?![ \t]{0,20}def )[^#\n]{0,200}\(\s{0,4}[^()\n]{0,200}\buse_gpu\s{0,2}=\s{0,2}True\b")
 _LEARNS = regex(
     r"\brllib\b|\.backward\(|optimizer\.step|\.fit\(|Trainer\b|\.train\((?!\))|\btrain(?:ing)?\.(?:py|sh)\b|\brun_train"
 )
@@ -101,26 +103,34 @@ def moved_at(source: Source) -> int | None:
 
 
 def indexed_at(source: Source) -> int | None:
-    """Return the line on which a program keeps an index of faiss on a card; None without one, or where it asks for a card first."""
-    if not source.mentions("faiss") or _ASKS_FIRST.search(source.text):
+    """Return the line on which a program keeps an index of faiss on a card; None without one, or where it asks for a card or tries first."""
+    if source.code is None or not source.mentions("faiss") or _ASKS_FIRST.search(source.text):
         return None
-    found = _INDEXES.search(source.text)
-    if found is None:
-        return None
-    line = source.text.count("\n", 0, found.start()) + 1
-    return source.code.line_of_file(line) if source.code is not None else line
+    calls = source.code.calls_named(*sorted(_INDEXES)) if "faiss" in source.code.imported() else ()
+    return source.code.line_of_file(calls[0].line) if calls else None
 
 
 def compiled_at(source: Source) -> int | None:
     """Return the line on which a program has Numba compile a kernel for a card, or tells PaddlePaddle's tools to use one; None without."""
-    if not (source.mentions("cuda.jit") or source.mentions("use_gpu")) or _ASKS_FIRST.search(source.text):
+    code = source.code
+    if (
+        code is None
+        or not (source.mentions("cuda.jit") or source.mentions("use_gpu"))
+        or _ASKS_FIRST.search(source.text)
+    ):
         return None
-    found = _KERNEL.search(source.text) if source.mentions("numba") else None
-    found = found or (_SWITCHED_ON.search(source.text) if source.mentions("paddle") else None)
-    if found is None:
+    if (
+        "numba" in code.imported()
+        and (found := _KERNEL.search(source.text)) is not None
+        and not is_in_text(source.text, found.start())
+    ):
+        return code.line_of_file(source.text.count("\n", 0, found.start()) + 1)
+    if not any(module.startswith("paddle") for module in code.imported()):
         return None
-    line = source.text.count("\n", 0, found.start()) + 1
-    return source.code.line_of_file(line) if source.code is not None else line
+    told = next(
+        (call for call in code.calls if (value := call.keyword("use_gpu")) is not None and value.text == "True"), None
+    )
+    return code.line_of_file(told.line) if told is not None else None
 
 
 def moved_in_block(source: Source) -> int | None:

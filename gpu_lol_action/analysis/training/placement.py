@@ -124,9 +124,10 @@ def _on_some_card(
     for field, change, words in (*steps, length):
         if field in said_fields and _changes(asked, change):
             if field == "training.batch_size" and (smaller := _smaller_batch(asked, stated)) is not None:
+                otherwise = "no card holds" if stated is None else "no card that is widely rented holds"
                 said = (
                     *said,
-                    f"a batch of {smaller.batch_size} is assumed against what was read: no card holds the run otherwise",
+                    f"a batch of {smaller.batch_size} is assumed against what was read: {otherwise} the run otherwise",
                 )
                 return (*_placed(smaller, stated), said)
             asked = replace(asked, **change)
@@ -189,8 +190,8 @@ def _with_batch_of_adapters(chosen: Placed) -> Placed:
 def _smaller_batch(asked: VramQuestion, stated: int | None) -> VramQuestion | None:
     """Return the question with its batch halved until a machine holds it, of so many cards one of those that are widely rented; None where none does with two."""
     smaller = asked
-    while smaller.batch_size > 3:
-        smaller = replace(smaller, batch_size=smaller.batch_size // 2)
+    while smaller.batch_size > 2:
+        smaller = replace(smaller, batch_size=(smaller.batch_size + 1) // 2)
         question, _ = _placed(smaller, stated)
         if _is_rentable(question) if stated is not None else _is_held(question, stated):
             return smaller

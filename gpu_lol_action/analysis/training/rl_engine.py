@@ -219,7 +219,8 @@ def is_beside_its_engine(checkout: Checkout, run: Run, said: Said) -> bool:
     Who starts a server for it means that, and a longest prompt is told to releases before these.
     """
     mode = said.text("vllm_mode").lower()
-    if mode or run.script is None or not run.script.mentions("trl"):
+    is_command = run.script is None and run.command is not None and run.command.tool == "trl"
+    if mode or not (is_command or (run.script is not None and run.script.mentions("trl"))):
         return mode == "colocate"
     has_server = run.command is not None and run.command.source.mentions("vllm-serve")
     is_older = has_server or "max_prompt_length" in said.texts

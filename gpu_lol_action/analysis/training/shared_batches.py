@@ -17,6 +17,7 @@ PER_CARD = ("ppo_micro_batch_size_per_gpu", "per_device_train_batch_size", "micr
 _OF_ALL = ("global_batch_size", "total_batch_size", "batch_size_total", "overall_batch_size")
 TOGETHER = ("ppo_micro_batch_size", *_OF_ALL, "ims_per_batch")
 _ONE = ("train_batch_size", "batch_size", "batch", "bs")
+_DEVICES = regex(r"\d\s?,\s?(?:cuda:)?\d")
 MOST = 65_536
 MAX_PROGRAMS = 16
 MAX_SHARED = 40
@@ -48,7 +49,7 @@ def detect(checkout: Checkout, run: Run | None, scope: Scope) -> list[Finding]:
             "training.batch_size", str(as_number(together.text)), why, together.confidence, together.evidence
         )
         return [found, Finding("training.batch_spread", "all", why, together.confidence, together.evidence)]
-    if one is not None and trained_by_ultralytics(run) is not None:
+    if one is not None and trained_by_ultralytics(run) is not None and _lists_devices(scope):
         why = "ultralytics divides its batch among the cards"
         return [Finding("training.batch_spread", "all", why, one.confidence, one.evidence)]
     if one is None or run.script is None:
@@ -62,6 +63,11 @@ def detect(checkout: Checkout, run: Run | None, scope: Scope) -> list[Finding]:
             return [_spread(one, where)]
     shared = _shared_out(checkout, run, one)
     return [_spread(one, shared)] if shared is not None else []
+
+
+def _lists_devices(scope: Scope) -> bool:
+    """Whether several devices are listed: ultralytics trains on one otherwise, and that has the whole batch."""
+    return any(_DEVICES.search(found.text) for found in scope.under(("device",)))
 
 
 def _spread(batch: Found, where: Evidence) -> Finding:

@@ -46,7 +46,11 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         return said
     if (policy := _fsdps(scope)) is not None:
         return policy
-    if look_up(scope, ("bf16", "fp16")) is None and (by_trl := bf16_by_trl(checkout, run)) is not None:
+    if (
+        look_up(scope, ("bf16",)) is None
+        and not is_on(look_up(scope, ("fp16",)))
+        and (by_trl := bf16_by_trl(checkout, run)) is not None
+    ):
         why = "TRL's configurations compute in it by themselves"
         return Finding("training.precision", "bf16", why, Confidence.MEDIUM, by_trl)
     cast = called_at(checkout, run, "model.bfloat16", "module.bfloat16", "net.bfloat16", "m.bfloat16")

@@ -6,7 +6,7 @@ Releases and what they need of libraries beside them are those of TRL's own sour
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from gpu_lol_action.analysis.dependencies.dependency_lists import declared_packages
@@ -21,9 +21,8 @@ COMPUTES_BF16: Release = (0, 19)
 CHECKPOINTS: Release = (0, 22)
 COLOCATES: Release = (1, 0)
 """From there on ``vllm_mode`` starts as ``colocate``, before as ``server``."""
-CHUNKS: Release = (1, 6)
+CHUNKS: Release = (1, 7)
 """From there on ``SFTConfig.loss_type`` starts as ``chunked_nll``, which never holds all logits."""
-_LOWER, _EXACT = frozenset({">=", ">"}), frozenset({"==", "===", "~="})
 _NEEDS: Mapping[Release, Mapping[str, Release]] = MappingProxyType(
     {
         (0, 19): {"transformers": (4, 51), "accelerate": (1, 4), "datasets": (3, 0)},
@@ -32,10 +31,16 @@ _NEEDS: Mapping[Release, Mapping[str, Release]] = MappingProxyType(
         (1, 0): {"transformers": (4, 56), "datasets": (4, 7)},
     }
 )
-_OF_UNSLOTH = ("<=", (0, 24))
+_IN_TEXT = regex(
+    r"(?:\bpip3?[ \t][^\n]{0,200}?|[\"'])trl(?:\[[\w, -]{0,40}\])?\s{0,5}((?:(?:==|~=|<=|<|>=)\s{0,5}v?\d[\w.*]{0,20}\s{0,2},?\s{0,2}){1,4})"
+)
+"""What a notebook installs (``!pip install "trl>=0.9,<0.12"``), and a script's own list in its head."""
+_TAGGED = regex(r"@v?(\d{1,2})\.(\d{1,3})")
+Bounds = tuple[Release, Release]
+"""The least release that is asked for, and the first that is not."""
+_ANY: Bounds = ((0, 0), (1000, 0))
+_OF_UNSLOTH: Bounds = ((0, 18), (0, 25))
 """What Unsloth needs itself (its ``pyproject.toml``)."""
-_IN_TEXT = regex(r"(?<![\w-])trl(?:\[[\w, -]{0,40}\])?\s{0,5}((?:==|~=|<=|<|>=)\s{0,5}v?\d[\w.]{0,20})")
-"""A notebook's ``!pip install trl==0.12.1``, a script's own list in its head."""
 
 
 def is_since(checkout: Checkout, program: Source | None, first: Release) -> bool:
@@ -49,7 +54,7 @@ def is_since(checkout: Checkout, program: Source | None, first: Release) -> bool
         asked.append(_OF_UNSLOTH)
     if not _reach(asked, first):
         return False
-    if any(operator in _LOWER | _EXACT and release >= first for operator, release in asked):
+    if any(least >= first for least, _ in asked):
         return True
     used = gone_names(program) if program is not None else ()
     if any(gone.package == "trl" and gone.until[:2] <= first for gone in used):
@@ -58,32 +63,49 @@ def is_since(checkout: Checkout, program: Source | None, first: Release) -> bool
     return all(_reach(_listed(checkout, name), least) for name, least in needs.items())
 
 
-def _asked(checkout: Checkout, program: Source | None) -> Iterator[tuple[str, Release]]:
-    """Yield what is asked of TRL, by operator and release: what the program itself says, else lists."""
-    said = _IN_TEXT.search(program.text) if program is not None else None
-    if said is not None:
-        yield from _parts(f"trl{said[1]}")
-    else:
-        yield from _listed(checkout, "trl")
+def _asked(checkout: Checkout, program: Source | None) -> Iterator[Bounds]:
+    """Yield what is asked of TRL: by lists, also of an extra, else by what the program itself installs."""
+    listed = [*_listed(checkout, "trl")] or [*_listed(checkout, "trl", is_optional=True)]
+    said = _IN_TEXT.search(program.text) if program is not None and not listed else None
+    yield from _bounds(f"trl{said[1].strip().rstrip(',')}") if said is not None else listed
 
 
-def _listed(checkout: Checkout, name: str) -> Iterator[tuple[str, Release]]:
+def _listed(checkout: Checkout, name: str, *, is_optional: bool = False) -> Iterator[Bounds]:
     for item in declared_packages(checkout):
-        if not item.is_optional and package_name(item.requirement) == name:
-            yield from _parts(item.requirement)
+        if item.is_optional is is_optional and package_name(item.requirement) == name:
+            yield from _bounds(item.requirement)
 
 
-def _parts(requirement: str) -> Iterator[tuple[str, Release]]:
+def _bounds(requirement: str) -> Iterator[Bounds]:
+    """Yield each bound of a requirement; of an address the release that its tag names."""
+    tagged = _TAGGED.search(requirement)
+    if tagged is not None and "://" in requirement:
+        release = int(tagged[1]), int(tagged[2])
+        yield release, (release[0], release[1] + 1)
+        return
     read = read_requirement(requirement)
     for each in read.specifier if read is not None else ():
-        numbers = [int(part) for part in each.version.lstrip("v").split(".")[:2] if part.isdigit()]
+        numbers = [int(part) for part in each.version.lstrip("v").split(".") if part.isdigit()]
         if numbers:
-            yield each.operator, (numbers[0], numbers[1] if len(numbers) > 1 else 0)
+            yield _bound(each.operator, numbers, is_open=each.version.endswith(".*") or each.operator == "~=")
 
 
-def _reach(asked: Iterable[tuple[str, Release]], first: Release) -> bool:
+def _bound(operator: str, numbers: Sequence[int], *, is_open: bool) -> Bounds:
+    """Return what an operator means, in whole releases of two numbers (``~=0.15`` is 0.15 to 0.99, ``==1.*`` all of 1)."""
+    release = (numbers[0], numbers[1] if len(numbers) > 1 else 0)
+    following = (release[0], release[1] + 1)
+    if operator in {">=", ">"}:
+        return release, _ANY[1]
+    if operator == "<":
+        return _ANY[0], following if any(numbers[2:]) else release
+    if operator == "<=":
+        return _ANY[0], following
+    if operator == "!=":
+        return _ANY
+    is_of_major = is_open and len(numbers) <= (2 if operator == "~=" else 1)
+    return release, (release[0] + 1, 0) if is_of_major else following
+
+
+def _reach(asked: Iterable[Bounds], first: Release) -> bool:
     """Whether what is asked for allows a release from ``first`` on."""
-    return all(
-        {"<": release > first, "!=": True}.get(operator, operator in _LOWER or release >= first)
-        for operator, release in asked
-    )
+    return all(end > first for _, end in asked)

@@ -6,8 +6,9 @@ import pytest
 
 from gpu_lol_action.domain.tables import table_rows
 from gpu_lol_action.estimation.model_facts import find_model
-from gpu_lol_action.estimation.ollama_names import published_names, scheme_of_tag, with_size
+from gpu_lol_action.estimation.ollama_names import WIDTHS, published_names, scheme_of_tag, with_size
 from gpu_lol_action.estimation.vram import Method, VramQuestion, estimate_vram
+from gpu_lol_action.estimation.vram_states import QUANTIZATIONS
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,15 @@ def test_tagged_name_is_a_model_of_the_tables_or_of_its_size(name: str, known: s
     facts = find_model(name)
     assert facts is not None
     assert facts.name == known
+
+
+@pytest.mark.parametrize("name", ["cache:5m", "postgres:16", "python:3.11-slim", "C:/models/x", "https://a.example/b"])
+def test_other_words_with_a_colon_are_no_models(name: str) -> None:
+    assert find_model(name) is None
+
+
+def test_each_width_of_a_tag_is_known() -> None:
+    assert set(QUANTIZATIONS) >= WIDTHS
 
 
 def test_mixture_has_the_size_of_all_its_experts() -> None:
@@ -66,6 +76,11 @@ def test_each_size_of_the_table_can_be_found() -> None:
         ("llama3.1:8b-instruct-fp16", None),
         ("gpt-oss:20b", "mxfp4"),
         ("hf.co/a/B-7B-GGUF:Q6_K", "q6_k"),
+        ("llama3.1:8b-q5_1", "q5_1"),
+        ("llama3.1:8b-q3_K_L", "q3_k"),
+        # A width that llama.cpp does not have.
+        ("llama3.1:8b-q3_0", "q4_k_m"),
+        ("llama3.1:8b-q7_k", "q4_k_m"),
     ],
 )
 def test_tag_says_how_weights_lie(name: str, scheme: str | None) -> None:

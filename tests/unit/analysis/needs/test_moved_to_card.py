@@ -130,6 +130,8 @@ INDEX = "import faiss\nimport numpy as np\n{before}index = {made}\nindex.add(np.
         # A program that asks first works without one.
         ("if faiss.get_num_gpus():\n    pass\n", "faiss.index_cpu_to_all_gpus(flat)", "cpu-only"),
         ("if args.use_gpu:\n    pass\n", "faiss.index_cpu_to_all_gpus(flat)", "cpu-only"),
+        ("try:\n    faiss.StandardGpuResources()\nexcept Exception:\n    pass\n", "faiss.IndexFlatL2(128)", "cpu-only"),
+        ("# faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index)\n", "faiss.IndexFlatL2(128)", "cpu-only"),
     ],
 )
 def test_an_index_that_is_kept_on_a_card(checkout: Build, before: str, made: str, expected: str) -> None:
@@ -153,6 +155,9 @@ def test_a_card_that_is_ordered_from_ray(checkout: Build, count: str, cards: int
         ("from numba import jit\n@jit\ndef f(a):\n    return a\nf(1)\n", "numba\n", 0),
         ("from numba import cuda\nif cuda.is_available():\n    @cuda.jit\n    def k(a): ...\n", "numba\n", 0),
         ("from paddleocr import PaddleOCR\nPaddleOCR(lang='en', use_gpu=True).ocr('a.png')\n", "paddlepaddle-gpu\n", 1),
+        ("import numba\nTEXT = '''\n@cuda.jit\ndef k(a): ...\n'''\n", "numba\n", 0),
+        ("from paddleocr import PaddleOCR\nprint('(use_gpu=True) is faster')\nPaddleOCR(use_gpu=False).ocr('a')\n", "paddlepaddle-gpu\n", 0),
+        ("import ray\nTEXT = '''\n@ray.remote(num_gpus=1)\n'''\n", "ray\n", 0),
         ("from paddleocr import PaddleOCR\nPaddleOCR(lang='en', use_gpu=False).ocr('a.png')\n", "paddlepaddle-gpu\n", 0),
         ("import paddleocr\ndef read(use_gpu=True):\n    return use_gpu\n", "paddleocr\n", 0),
     ],

@@ -19,7 +19,7 @@ Trainer(model=model, args=args).train()
 """
 ADAPTERS = "model = get_peft_model(model, LoraConfig(r=16))"
 DIVIDED = ', fsdp="full_shard auto_wrap"'
-BATCHES = tuple(2**power for power in range(10))
+BATCHES = (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512)
 
 
 def trained(checkout: Build, model: str, batch: int, more: str = "", adapters: str = "") -> Analysis:

@@ -39,7 +39,16 @@ def said(analysis: Analysis, field: str) -> str | None:
     ("given", "asked", "precision", "checkpointing", "loss"),
     [
         ("", "trl", "bf16", "on", "on"),
-        ("", "trl==1.5.0", "bf16", "on", None),
+        ("", "trl==1.6.0", "bf16", "on", None),
+        ("", "trl==1.7.0", "bf16", "on", "on"),
+        ("", "trl==1.*", "bf16", "on", "on"),
+        ("", "trl~=1.0", "bf16", "on", "on"),
+        ("", "trl~=1.0.1", "bf16", "on", None),
+        ("", "trl~=0.15", "bf16", "on", None),
+        ("", "trl<=0.21", "bf16", None, None),
+        ("", "trl>=0.9,<0.12", None, None, None),
+        ("", "trl @ git+https://github.com/huggingface/trl.git@v0.12.0", None, None, None),
+        ("", "trl @ git+https://github.com/huggingface/trl.git", "bf16", "on", "on"),
         ("", "trl==0.21.0", "bf16", None, None),
         ("", "trl==0.18.2", None, None, None),
         ("", "trl\ndatasets==3.2.0", "bf16", "on", None),
@@ -47,6 +56,7 @@ def said(analysis: Analysis, field: str) -> str | None:
         ("", "trl\naccelerate<1.0", None, None, None),
         ("args=SFTConfig('o', fp16=True, loss_type='nll'), ", "trl", "fp16", "on", None),
         ("args=SFTConfig('o', bf16=False), ", "trl", None, "on", "on"),
+        ("args=SFTConfig('o', fp16=False), ", "trl", "bf16", "on", "on"),
         # What a program takes of an older release keeps that from coming.
         ("args=SFTConfig('o', max_seq_length=512), ", "trl", "bf16", None, None),
         # Other arguments than TRL's have the settings of transformers.
@@ -59,6 +69,36 @@ def test_settings_are_those_of_the_release_that_is_installed(
     found = analyzed(checkout, SFT.format(given=given), asked)
     fields = ("training.precision", "training.gradient_checkpointing", "training.chunked_loss")
     assert [said(found, field) for field in fields] == [precision, checkpointing, loss]
+
+
+@pytest.mark.parametrize(
+    ("head", "precision"),
+    [
+        ('# /// script\n# dependencies = ["trl>=0.9,<0.12", "torch"]\n# ///\n', None),
+        ('# /// script\n# dependencies = ["trl>=0.9", "torch"]\n# ///\n', "bf16"),
+        ("# needs trl<0.12 or so\n", "bf16"),  # a remark installs nothing
+    ],
+)
+def test_a_script_that_lists_its_own_packages_says_its_release(
+    checkout: Build, head: str, precision: str | None
+) -> None:
+    found = analyze(checkout({"main.py": head + SFT.format(given="")}))
+    assert said(found, "training.precision") == precision
+
+
+def test_a_list_goes_before_what_a_program_s_remark_says_and_an_extra_counts(checkout: Build) -> None:
+    program = "# needs trl>=0.8\n" + SFT.format(given="")
+    assert said(analyzed(checkout, program, "trl==0.12.0"), "training.precision") is None
+    extra = '[project]\nname = "a"\nversion = "1"\ndependencies = ["torch"]\n[project.optional-dependencies]\ntrain = ["trl==0.12.0"]\n'
+    found = analyze(checkout({"main.py": SFT.format(given=""), "pyproject.toml": extra}))
+    assert said(found, "training.precision") is None
+
+
+@pytest.mark.parametrize(("asked", "engine"), [("trl>=1.0", "colocated"), ("trl==0.20.0", "separate")])
+def test_trls_command_puts_its_engine_where_its_release_does(checkout: Build, asked: str, engine: str) -> None:
+    readme = "```\ntrl grpo --model_name_or_path Qwen/Qwen2.5-7B-Instruct --dataset_name a/b --use_vllm True\n```\n"
+    found = analyze(checkout({"README.md": readme, "requirements.txt": f"{asked}\nvllm\n"}))
+    assert said(found, "rl.engine") == engine
 
 
 def test_a_small_model_is_not_trained_on_the_largest_card(checkout: Build) -> None:

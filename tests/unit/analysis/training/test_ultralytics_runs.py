@@ -32,6 +32,18 @@ def test_each_listed_card_takes_its_share_of_the_batch(
     assert f", {16 // count} x 1280 x 1280 pixels" in activations.basis
 
 
+@pytest.mark.parametrize("device", ["device=0", "device=[0]", "device=[-1]", "epochs=3"])
+def test_a_batch_that_one_card_has_alone_is_not_divided(checkout: Build, device: str) -> None:
+    # Eight cards were proposed, of which ultralytics would have used one, for all of the batch.
+    found = analyze(
+        checkout(
+            {"requirements.txt": "ultralytics\n", "train.py": TRAIN.format(given=f"imgsz=1280, batch=256, {device}")}
+        )
+    )
+    assert found.spec.hardware.gpu_count == 1
+    assert any("is assumed against what was read" in gap for gap in found.not_understood)
+
+
 def test_a_prediction_lists_no_cards(checkout: Build) -> None:
     program = 'from ultralytics import YOLO\nYOLO("yolov8n.pt").predict("bus.jpg", device=[0, 1])\n'
     found = analyze(checkout({"requirements.txt": "ultralytics\n", "use.py": program}))
