@@ -50,10 +50,6 @@ _PUBLISHED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
-_USUAL_OF_GGUF = "q4_k_m"
-"""What most take of a repository that has files of all widths."""
-
-
 def published_scheme(name: str) -> str | None:
     """Return the scheme that a model's makers publish its only weights in; None where they publish 16 bit.
 
@@ -62,8 +58,6 @@ def published_scheme(name: str) -> str | None:
     if ":" in name and (lies := scheme_of_tag(name)) is not None:
         return lies
     last = name.rstrip("/").rpartition("/")[2]
-    if last.lower().endswith("-gguf"):
-        return _USUAL_OF_GGUF
     return next((scheme for pattern, scheme in _PUBLISHED if pattern.search(last)), None)
 
 

@@ -16,7 +16,7 @@ from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
 from gpu_lol_action.domain.sums import added
 from gpu_lol_action.estimation import media, media_pipelines
 from gpu_lol_action.estimation.shown_size import parameters
-from gpu_lol_action.estimation.vram_activations import language_terms
+from gpu_lol_action.estimation.vram_activations import language_terms, unchunked_gb
 from gpu_lol_action.estimation.vram_question import GB, GIB, Method, Sharding, VramQuestion
 from gpu_lol_action.estimation.vram_shape import typical_model
 from gpu_lol_action.estimation.vram_weights import possible_gb, term, weight_terms
@@ -68,7 +68,7 @@ def estimate_vram(question: VramQuestion) -> MemoryBreakdown:
         terms += _activation_terms(question)
         terms.append(_overhead_term(question, terms))
     kept = tuple(each for each in terms if each.gib >= 0.005)
-    possible = possible_gb(question) + media_pipelines.possible_gb(question)
+    possible = possible_gb(question) + media_pipelines.possible_gb(question) + unchunked_gb(question)
     found = breakdown_of(kept, question.method.value, _notes(question, kept), possible * GB / GIB)
     # An older library's attention is no reason to ask for a larger card.
     scores = media_pipelines.scores_gb(question) * GB / GIB

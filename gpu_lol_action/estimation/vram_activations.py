@@ -83,6 +83,17 @@ def _training_terms(question: VramQuestion) -> list[MemoryTerm]:
     return terms
 
 
+def unchunked_gb(question: VramQuestion) -> float:
+    """Return GB of logits that are there besides where a loss in chunks is not sure; 0 where it is, or none are computed."""
+    if not (question.may_hold_logits and question.is_loss_chunked) or question.has_small_head:
+        return 0.0
+    if not question.model.has_shape or question.model.kind in WITHOUT_LOGITS:
+        return 0.0
+    shape = layer_shape(question.model)
+    tokens = question.batch_size * question.sequence_length
+    return LOGIT_BYTES * (1 - CHUNKED_LOGIT_SHARE) * tokens * shape.vocabulary / GB / question.layer_parts
+
+
 def _inference_terms(question: VramQuestion) -> list[MemoryTerm]:
     """Return the cache, 2 x layers x h k/a x tokens x 2 bytes, and what one layer computes of the prompt at a time."""
     shape = layer_shape(question.model)

@@ -86,6 +86,7 @@ class VramQuestion:
     divided; ``is_sequence_parallel``: tensor parallelism divides all of a layer's activations, also what norms keep.
     ``adapted_b``: parameters in billions of the part of a pipeline that has the adapters, 0 where that is all of the model.
     ``saved_embeddings``: how many of embeddings and head are trained whole beside adapters (peft's ``modules_to_save``).
+    ``is_loss_chunked``: logits are never held whole; ``may_hold_logits``: an older release of what trains would, which counts in ``high`` alone.
     ``has_small_head``: a class, a score or a vector is trained for each sample, and no logits over the vocabulary.
     ``has_reference``: a frozen copy of a fully trained model is kept beside it, at the precision of the arithmetic (DPO).
 
@@ -114,6 +115,7 @@ class VramQuestion:
     saved_embeddings: int = 0
     is_pure_low_precision: bool = False
     is_loss_chunked: bool = False
+    may_hold_logits: bool = False
     has_small_head: bool = False
     quantization: str = ""
     tensor_parallel: int = 1

@@ -15,6 +15,10 @@ _OF_SEVERAL = frozenset({"model_args"})
 """What lm-evaluation-harness hands on to the model's class: ``--model_args pretrained=a/b,dtype=bfloat16``."""
 
 
+_LOADED_HERE = regex(r"(?:hf|huggingface|vllm|sglang)(?:$|-)")
+"""Its classes that load a model themselves; the others ask a server."""
+
+
 def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Return options by name without dashes (``-`` folded to ``_``; the first of a name wins), and the words by place."""
     options: dict[str, str] = {}
@@ -30,8 +34,6 @@ def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
             takes = takes and not regex(r"-[A-Za-z]\w*|\+{0,2}[A-Za-z_][\w.]*=.*").fullmatch(following)
             if name in _OF_SEVERAL and "=" in (value or following):
                 options.setdefault(name, value or following)
-                for key, _, told in (part.partition("=") for part in (value or following).split(",")):
-                    options.setdefault(key.strip(), told.strip())
                 index += not equals
             elif equals:
                 options.setdefault(name, value)
@@ -47,4 +49,10 @@ def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
         else:
             places.append(word)
         index += 1
+    handed = options.get("model_args", "")
+    if handed and not _LOADED_HERE.match(options.get("model", "hf")):
+        del options["model_args"]
+    for key, equals, told in (part.partition("=") for part in handed.split(",") if "model_args" in options):
+        if equals and key.strip():
+            options.setdefault(key.strip(), told.strip())
     return options, places

@@ -22,6 +22,11 @@ _IN_CUDA = regex(
     re.MULTILINE | re.IGNORECASE,
 )
 _COMPILES = regex(r"^[^#\n]*\bnvcc\b", re.MULTILINE)
+# The same with what it is given: a recipe that only looks for it compiles nothing.
+_MAKES = regex(
+    r"^(?!.{0,200}(?:which|command -v|--version))[^#\n]*\bnvcc\b[^\n#]{0,300}?(?:\.cu\b|[ \t]-[oc]\b|\$[<@^(])|^NVCC[ \t]{0,4}[:?]?=[ \t]{0,4}\S{0,80}nvcc\b",
+    re.MULTILINE,
+)
 # A switch of the Makefile's own that is on unless somebody turns it off, as Darknet's forks have it.
 _SWITCHED_ON = regex(r"^(?:(?:USE|WITH|ENABLE)_)?(?:GPU|CUDA|CUBLAS)[ \t]*[:?]?=[ \t]*(?:1|yes|on|true)[ \t]*(?:#[^\n]*)?$", re.MULTILINE | re.IGNORECASE)  # fmt: skip
 _TRAINS = regex(
@@ -49,7 +54,7 @@ MAX_LINES = 4000
 
 def native_need(checkout: Checkout) -> Finding | None:
     """Return that what is built at the root is CUDA, or that the README requires an NVIDIA GPU or starts Torch 7 on one; else None."""
-    if (compiled := compiled_by_make(checkout)) is not None:
+    if (compiled := compiled_by_make(checkout, _COMPILES)) is not None:
         return Finding("gpu.use", "yes", "the Makefile compiles CUDA with `nvcc`", Confidence.LOW, compiled)
     for source in checkout.of(Form.SHELL):
         if source.depth == 0 and source.name == "makefile" and (on := _SWITCHED_ON.search(source.text)) is not None:
@@ -60,10 +65,10 @@ def native_need(checkout: Checkout) -> Finding | None:
     return built or _required(checkout) or _in_lua(checkout) or _in_rust(checkout)
 
 
-def compiled_by_make(checkout: Checkout) -> Evidence | None:
+def compiled_by_make(checkout: Checkout, pattern: re.Pattern[str] = _MAKES) -> Evidence | None:
     """Return where the Makefile at the root compiles with ``nvcc``, which images without a compiler do not have; None where it does not."""
     for source in checkout.of(Form.SHELL):
-        if source.depth == 0 and source.name == "makefile" and (found := _COMPILES.search(source.text)) is not None:
+        if source.depth == 0 and source.name == "makefile" and (found := pattern.search(source.text)) is not None:
             return Evidence(source.path, source.text.count("\n", 0, found.start()) + 1)
     return None
 

@@ -11,9 +11,11 @@ import re
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.programs.import_graph import import_closure
+from gpu_lol_action.analysis.python.defaults import Call
 from gpu_lol_action.domain.patterns import regex
 
 _WORDS = ("num_gpus", "use_gpu")
+_SOME = regex(r"0?\.\d{0,4}[1-9]\d{0,4}|[1-9]\d{0,2}(?:\.\d{1,4})?")
 _ORDERS = regex(
     r"^[^#\n]{0,400}?\b(?:num_gpus[\"']?\s?[=:]\s?(?:0?\.\d{0,4}[1-9]|[1-9])|use_gpu[\"']?\s?[=:]\s?True)",
     re.MULTILINE,
@@ -34,13 +36,17 @@ def orders_a_card(checkout: Checkout, script: Source) -> bool:
 
 
 def order_line(source: Source) -> int | None:
-    """Return the line on which a program itself orders a GPU from Ray; None where it orders none, or only writes of it."""
-    if source.code is None or not any(map(source.mentions, _WORDS)) or "ray" not in source.code.imported():
+    """Return the line on which a call of a program itself orders a GPU from Ray; None where it orders none, or only writes of it."""
+    code = source.code
+    if code is None or not any(map(source.mentions, _WORDS)) or "ray" not in code.imported():
         return None
-    found = next((each for each in _ORDERS.finditer(source.text) if not is_in_text(source.text, each.end())), None)
-    return source.code.line_of_file(source.text.count("\n", 0, found.end()) + 1) if found is not None else None
+    told = (call.line for call in code.calls if _orders(call))
+    line = next(told, None)
+    return code.line_of_file(line) if line is not None else None
 
 
-def is_in_text(text: str, place: int) -> bool:
-    """Whether a place of a program is in a text of several lines, as far as its marks tell."""
-    return any(text.count(mark, 0, place) % 2 for mark in ('"""', "'''"))
+def _orders(call: Call) -> bool:
+    """Whether a call says a number of GPUs, or a part of one, that is not nothing."""
+    cards, uses = call.keyword("num_gpus"), call.keyword("use_gpu")
+    is_some = cards is not None and cards.text is not None and _SOME.fullmatch(cards.text) is not None
+    return is_some or (uses is not None and uses.text == "True")

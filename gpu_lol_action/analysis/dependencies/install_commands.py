@@ -56,6 +56,7 @@ _HEADING = regex(r"^#{1,6}\s+(.{1,200})")
 _INLINE = regex(r"`([^`\n]{6,400})`")
 _QUOTED = regex(r" {0,3}(?:> ?){1,3}")
 # The reader of notebooks writes `#` before a magic, Databricks `# MAGIC `; one that its author commented out has a space after `#`.
+_GOES_ON = regex(r"\\[ \t]*\n#!\s*")  # a notebook's command over several lines, each of them a remark (``notebooks``)
 _MAGIC = regex(r"#(?:\s{2,}| MAGIC )?[!%]\s*(.+)")
 # `-e name>=1.1`: no folder is called so.
 _VERSIONED = regex(r"[A-Za-z][\w.-]{0,60}[<>=!~]=\d[\w.]{0,20}")
@@ -151,10 +152,9 @@ def _shown(source: Source) -> Iterator[tuple[int, str, str, int]]:
             yield number, f"pip install '{told}'", heading, number
         return
     variables: dict[str, str] = {}
-    for number, line in joined_lines(source.text):
+    for number, line in joined_lines(_GOES_ON.sub(" ", source.text) if source.form is Form.NOTEBOOK else source.text):
         if source.form in {Form.NOTEBOOK, Form.PYTHON}:
-            magic = _MAGIC.match(line)
-            if magic is not None:
+            if (magic := _MAGIC.match(line)) is not None:
                 yield number, magic[1].strip(), "", 0
             continue
         bare = line.strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 GPU_MODULES = frozenset({
-    "torch", "torchvision", "torchaudio", "tensorflow", "keras", "jax", "flax", "transformers", "diffusers", "accelerate",
+    "torch", "torchvision", "torchaudio", "tensorflow", "keras", "keras_hub", "keras_nlp", "jax", "flax", "transformers", "diffusers", "accelerate",
     "peft", "trl", "bitsandbytes", "deepspeed", "vllm", "sglang", "lightning", "pytorch_lightning", "fastai", "timm",
     "sentence_transformers", "whisper", "faster_whisper", "ultralytics", "mmcv", "mmdet", "mmengine", "detectron2",
     "open_clip", "unsloth", "axolotl", "llamafactory", "llmtuner", "torchtune", "composer", "megatron", "colossalai", "cupy",

@@ -56,19 +56,15 @@ _BY_NAME = frozenset({"create_model", "get_model", "YOLO", "RTDETR"})
 def library_networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
     """Yield networks whose layers were counted, that the program takes from a library or names in its options."""
     before = 0
-    given = {
-        name: setting.text
-        for _, settings in reversed(scope.tiers[:2])
-        for setting in settings
-        for name in (setting.key, setting.path)
-    }
+    keyed = {setting.key: setting.text for _, settings in reversed(scope.tiers[:2]) for setting in settings}
+    given = keyed | {setting.path: setting.text for _, settings in reversed(scope.tiers[:2]) for setting in settings}
     for source in sources:
         is_aside = only_judges(source) or runs_without_gradients(source) or is_helper_place(source.path)
         if source is not sources[0] and is_aside:
             continue
         confidence = Confidence.HIGH if source is sources[0] else Confidence.MEDIUM
         for place, call, built in _networks_of(source):
-            name = _as_given(call, built, given)
+            name = _as_given(call, built, given if source.mentions("LightningCLI") else keyed)
             if name and before + place < MAX_CALLS:
                 why = f"`{call.name[:60]}` builds {name}"
                 where = Evidence(source.path, call.line)

@@ -8,6 +8,7 @@ or of a server's engine is taken at its word.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
@@ -33,9 +34,19 @@ _NARROWED = regex(
 )
 
 
+_TOLD_TO_KERAS = regex(r"dtype|floatx|float16|bfloat16|policy|quantize\(")
+
+
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     """Return a finding where the programs of a run that infers load a language model, and none of them says how wide."""
-    if run is None or run.script is None or run.behavior is not Behavior.INFERS:
+    if run is None or run.script is None:
+        return []
+    if (preset := _preset(run.script)) is not None:
+        why = "Keras loads a preset at 32 bit unless it is told otherwise"
+        found = [Finding("model.weight_bits", "32", why, Confidence.MEDIUM, preset)]
+        trains = run.behavior is Behavior.TRAINS
+        return [*found, replace(found[0], field="training.precision", value="fp32")] if trains else found
+    if run.behavior is not Behavior.INFERS:
         return []
     where: Evidence | None = None
     for source in import_closure(checkout, run.script)[:MAX_MODULES]:
@@ -45,6 +56,14 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         where = where or (Evidence(source.path, loads[0]) if loads else None)
     why = "a language model is loaded, and nothing says a number format"
     return [Finding(FIELD, "32", why, Confidence.LOW, where)] if where is not None else []
+
+
+def _preset(script: Source) -> Evidence | None:
+    """Return where a program loads a preset of KerasHub's and nowhere says a number format."""
+    calls = script.code.calls_named("from_preset") if script.code is not None else ()
+    if not calls or _TOLD_TO_KERAS.search(script.text):
+        return None
+    return Evidence(script.path, calls[0].line)
 
 
 @remembered

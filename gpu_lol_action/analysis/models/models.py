@@ -36,7 +36,7 @@ from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.run_labels import labelled_model
-from gpu_lol_action.analysis.runs.settings import LIGHTNINGS, scope_of
+from gpu_lol_action.analysis.runs.settings import said_of_lightning, scope_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import find_model, shape_in_name
@@ -90,7 +90,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     guessed = [] if is_named else guess_family(checkout, run)
     # Beside a model that the run surely names, a shape that some module starts with is that of a part or of another.
     shapes = (each for each in shape_of_run(checkout, run) if not is_named or each.confidence is Confidence.HIGH)
-    named = largest_first(unique.values()) if infers else unique.values()
+    named = largest_first(unique.values(), run) if infers else unique.values()
     return [*named, *_quantized(unique.values(), infers=infers), *guessed, *shapes]
 
 
@@ -184,7 +184,8 @@ def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     """Yield models that the run's program starts with or loads."""
     if run is None:
         return
-    tiers = scope_of(checkout, run).tiers
+    scope = scope_of(checkout, run)
+    tiers = scope.tiers
     told = {s.key for _, settings in tiers[:2] for s in settings if s.key in MODEL_KEYS and HUB_ID.fullmatch(s.text)}
     # What a configuration names goes before what the program starts with, also where nobody knows its size.
     left = [(sure, tuple(s for s in settings if s.key not in told)) for sure, settings in tiers[2:]]
@@ -199,7 +200,7 @@ def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
             is_frozen = run.behavior is Behavior.TRAINS and runs_without_gradients(source)
             if source is not run.script and (is_helper_place(source.path) or is_frozen):
                 confidence = Confidence.LOW
-            given = _given(run) | _said_of_model(tiers) if source is run.script else frozenset[str]()
+            given = _given(run) | said_of_lightning(scope, source) if source is run.script else frozenset[str]()
             alone = range(0) if source is run.script else started_alone(source)
             for found in loads_of(source, confidence, given):
                 yield replace(found, confidence=Confidence.LOW) if found.evidence.line in alone else found
@@ -210,12 +211,6 @@ def _given(run: Run) -> frozenset[str]:
     return frozenset(
         key.rpartition(".")[2] for key, value in run.options.items() if not _TO_FILL_IN.fullmatch(value.strip())
     )
-
-
-def _said_of_model(tiers: Tiers) -> frozenset[str]:
-    """Return the parameters of Lightning's model that the run's configuration says."""
-    said = (setting.path.rpartition(".") for _, settings in tiers[:2] for setting in settings)
-    return frozenset(name for place, _, name in said if place in LIGHTNINGS)
 
 
 def _unsized(checkout: Checkout, run: Run | None) -> Iterator[Finding]:

@@ -38,6 +38,8 @@ _GROUPS = (
     ("pictures", regex(r"vision|segmentation|detection|depth")),
     ("text", regex(r"embedding|encoder|reranker")),
 )
+# A configuration alone, or weights that are left in main memory.
+_IS_ELSEWHERE = regex(r"Config\.from_pretrained|device(?:_map)?\s?=\s?[\"']cpu|\.to\([\"']cpu|\.cpu\(\)")
 # What a model of that group has of its own: whose weights are counted with it.
 _OWN_PARTS = {"diffusion": ("text", "pictures", "language")}
 _WHOLE = regex(r"vlm|omni|audio-llm")  # have towers of their own
@@ -70,13 +72,19 @@ def _loaded(run: Run) -> Iterator[Finding]:
     yield from (replace(finding, field=FIELD) for finding in loaded if len(kinds - {""}) > 1)
 
 
-def largest_first(found: Iterable[Finding]) -> list[Finding]:
+def largest_first(found: Iterable[Finding], run: Run | None) -> list[Finding]:
     """Return findings with the largest first of the models that one program surely loads, where these are of several kinds.
 
     An embedder in front of the model that answers, speech in front of the one that hears: the smaller ones lie beside it.
     """
     found = list(found)
-    sure = {f.value: find_model(f.value) for f in found if f.confidence is Confidence.HIGH and "` loads `" in f.why}
+    lines = run.script.text.split("\n") if run is not None and run.script is not None else []
+    loaded = (
+        f
+        for f in found
+        if f.confidence is Confidence.HIGH and "` loads `" in f.why and 0 < (f.evidence.line or 0) <= len(lines)
+    )
+    sure = {f.value: find_model(f.value) for f in loaded if not _IS_ELSEWHERE.search(lines[(f.evidence.line or 1) - 1])}
     known = {name: facts for name, facts in sure.items() if facts is not None and _group(facts.kind)}
     if len({_group(facts.kind) for facts in known.values()}) < SEVERAL:
         return found

@@ -6,9 +6,11 @@ block of code ends with ``.to('cuda')``, a shell script starts the training of a
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterable
 
-from gpu_lol_action.analysis.commands.ray_orders import is_in_text, order_line
+from gpu_lol_action.analysis.commands.ray_orders import order_line
 from gpu_lol_action.analysis.documents.document_layout import code_blocks
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
@@ -35,7 +37,10 @@ _INDEXES = frozenset({
     "StandardGpuResources", "index_cpu_to_gpu", "index_cpu_to_gpus_list", "index_cpu_to_all_gpus", "index_cpu_to_gpu_multiple",
     "GpuIndexFlat", "GpuIndexFlatL2", "GpuIndexFlatIP", "GpuIndexIVFFlat", "GpuIndexIVFPQ", "GpuIndexCagra",
 })  # fmt: skip
-_ASKS_FIRST = regex(r"(?im)is_available|get_num_gpus|^[ \t]{0,40}(?:(?:el)?if\b[^\n]{0,120}(?:gpu|cuda)|try:)")
+_ASKS_FIRST = regex(r"is_available|get_num_gpus")
+# What has to hold for what is indented below it.
+_HEADER = regex(r"(?i)[ \t]*(?:try\b|except\b|(?:el)?if\b.{0,200}(?:gpu|cuda|device))")
+MAX_ABOVE, MAX_KERNELS = 400, 20
 _KERNEL = regex(r"(?m)^[ \t]{0,8}@(?:numba\.)?cuda\.jit\b")
 _LEARNS = regex(
     r"\brllib\b|\.backward\(|optimizer\.step|\.fit\(|Trainer\b|\.train\((?!\))|\btrain(?:ing)?\.(?:py|sh)\b|\brun_train"
@@ -104,10 +109,15 @@ def moved_at(source: Source) -> int | None:
 
 def indexed_at(source: Source) -> int | None:
     """Return the line on which a program keeps an index of faiss on a card; None without one, or where it asks for a card or tries first."""
-    if source.code is None or not source.mentions("faiss") or _ASKS_FIRST.search(source.text):
+    code = source.code
+    if (
+        code is None
+        or not source.mentions("faiss")
+        or "faiss" not in code.imported()
+        or _ASKS_FIRST.search(source.text)
+    ):
         return None
-    calls = source.code.calls_named(*sorted(_INDEXES)) if "faiss" in source.code.imported() else ()
-    return source.code.line_of_file(calls[0].line) if calls else None
+    return _unguarded(source, [call.line for call in code.calls_named(*sorted(_INDEXES))])
 
 
 def compiled_at(source: Source) -> int | None:
@@ -119,18 +129,41 @@ def compiled_at(source: Source) -> int | None:
         or _ASKS_FIRST.search(source.text)
     ):
         return None
-    if (
-        "numba" in code.imported()
-        and (found := _KERNEL.search(source.text)) is not None
-        and not is_in_text(source.text, found.start())
-    ):
-        return code.line_of_file(source.text.count("\n", 0, found.start()) + 1)
+    if "numba" in code.imported():
+        kernels = itertools.islice(_KERNEL.finditer(source.text), MAX_KERNELS)
+        at = [
+            source.text.count("\n", 0, each.start()) + 1
+            for each in kernels
+            if not _is_in_text(source.text, each.start())
+        ]
+        if (line := _unguarded(source, at)) is not None:
+            return line
     if not any(module.startswith("paddle") for module in code.imported()):
         return None
-    told = next(
-        (call for call in code.calls if (value := call.keyword("use_gpu")) is not None and value.text == "True"), None
-    )
-    return code.line_of_file(told.line) if told is not None else None
+    told = [call.line for call in code.calls if (value := call.keyword("use_gpu")) is not None and value.text == "True"]
+    return _unguarded(source, told)
+
+
+def _is_in_text(text: str, place: int) -> bool:
+    """Whether a place of a program is in a text of several lines, as far as its marks tell."""
+    return any(text.count(mark, 0, place) % 2 for mark in ('"""', "'''"))
+
+
+def _unguarded(source: Source, numbers: Iterable[int]) -> int | None:
+    """Return the first of the lines that stands under no ``try`` and no question after a card, in the file that it is of."""
+    lines = source.text.split("\n")
+    for number in numbers:
+        depth, is_free = _indent(lines[number - 1]) if number <= len(lines) else 0, True
+        for line in reversed(lines[max(0, number - 1 - MAX_ABOVE) : number - 1]):
+            if line.strip() and _indent(line) < depth:
+                depth, is_free = _indent(line), is_free and not _HEADER.match(line)
+        if is_free:
+            return source.code.line_of_file(number) if source.code is not None else number
+    return None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def moved_in_block(source: Source) -> int | None:

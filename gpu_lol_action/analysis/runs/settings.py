@@ -76,6 +76,14 @@ class Scope:
                         yield Found(setting, confidence)
 
 
+def said_of_lightning(scope: Scope, source: Source) -> frozenset[str]:
+    """Return the parameters of Lightning's model that a command or a configuration says to a program which has its command line."""
+    if not source.mentions("LightningCLI"):
+        return frozenset()
+    said = (setting.path.rpartition(".") for _, settings in scope.tiers[:2] for setting in settings)
+    return frozenset(name for place, _, name in said if place in LIGHTNINGS)
+
+
 @record(frozen=True, slots=True)
 class Found:
     """A setting that was looked for, with how sure its tier makes it."""

@@ -124,7 +124,8 @@ def _on_some_card(
     for field, change, words in (*steps, length):
         if field in said_fields and _changes(asked, change):
             if field == "training.batch_size" and (smaller := _smaller_batch(asked, stated)) is not None:
-                otherwise = "no card holds" if stated is None else "no card that is widely rented holds"
+                is_on_none = stated is None and not _is_on_any_card(chosen[0])
+                otherwise = "no card holds" if is_on_none else "no card that is widely rented holds"
                 said = (
                     *said,
                     f"a batch of {smaller.batch_size} is assumed against what was read: {otherwise} the run otherwise",

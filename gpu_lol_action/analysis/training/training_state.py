@@ -134,9 +134,4 @@ def chunked_loss_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | Non
     if is_on(found) and found is not None:
         return Finding("training.chunked_loss", "on", f"`{found.setting.key}` is on", found.confidence, found.evidence)
     loss = look_up(scope, ("loss_type",))
-    by_trl = chunked_by_trl(checkout, run) if loss is None or loss.text == "chunked_nll" else None
-    if by_trl is None:
-        return None
-    return Finding(
-        "training.chunked_loss", "on", "TRL's own loss for it never holds all logits", Confidence.MEDIUM, by_trl
-    )
+    return chunked_by_trl(checkout, run) if loss is None or loss.text == "chunked_nll" else None

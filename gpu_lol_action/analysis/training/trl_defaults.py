@@ -10,8 +10,8 @@ from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.settings import values_of
-from gpu_lol_action.analysis.training.trl_release import CHECKPOINTS, CHUNKS, COMPUTES_BF16, Release, is_since
-from gpu_lol_action.domain.finding import Evidence
+from gpu_lol_action.analysis.training.trl_release import CHECKPOINTS, CHUNKS, COMPUTES_BF16, Release, is_named, is_since
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 _KINDS = ("SFT", "DPO", "GRPO", "KTO", "Reward", "RLOO", "ORPO", "CPO")
@@ -35,9 +35,16 @@ def bf16_by_trl(checkout: Checkout, run: Run) -> Evidence | None:
     return _made(checkout, run, COMPUTES_BF16)
 
 
-def chunked_by_trl(checkout: Checkout, run: Run) -> Evidence | None:
-    """Return where the run's program makes a configuration for supervised fine-tuning whose loss never holds all logits."""
-    return _made(checkout, run, CHUNKS, "SFT")
+def chunked_by_trl(checkout: Checkout, run: Run) -> Finding | None:
+    """Return that the run makes a configuration for supervised fine-tuning whose loss never holds all logits.
+
+    It came late: where no list asks for such a release that is of low confidence, and all of them may be there.
+    """
+    where = _made(checkout, run, CHUNKS, "SFT")
+    if where is None:
+        return None
+    sure = Confidence.MEDIUM if is_named(checkout, run.script, CHUNKS) else Confidence.LOW
+    return Finding("training.chunked_loss", "on", "TRL's own loss for it never holds all logits", sure, where)
 
 
 def _made(checkout: Checkout, run: Run, first: Release, kind: str = "") -> Evidence | None:

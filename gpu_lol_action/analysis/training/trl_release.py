@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from gpu_lol_action.analysis.dependencies.dependency_lists import declared_packages
+from gpu_lol_action.analysis.dependencies.dependency_lists import declared_packages, lists_of
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.programs.gone_names import UNSLOTH, gone_names
@@ -32,9 +32,9 @@ _NEEDS: Mapping[Release, Mapping[str, Release]] = MappingProxyType(
     }
 )
 _IN_TEXT = regex(
-    r"(?:\bpip3?[ \t][^\n]{0,200}?|[\"'])trl(?:\[[\w, -]{0,40}\])?\s{0,5}((?:(?:==|~=|<=|<|>=)\s{0,5}v?\d[\w.*]{0,20}\s{0,2},?\s{0,2}){1,4})"
+    r"[\"']trl(?:\[[\w, -]{0,40}\])?\s{0,5}((?:(?:==|~=|<=|<|>=)\s{0,5}v?\d[\w.*]{0,20}\s{0,2},?\s{0,2}){1,4})[\"';]"
 )
-"""What a notebook installs (``!pip install "trl>=0.9,<0.12"``), and a script's own list in its head."""
+"""A script's own list in its head."""
 _TAGGED = regex(r"@v?(\d{1,2})\.(\d{1,3})")
 Bounds = tuple[Release, Release]
 """The least release that is asked for, and the first that is not."""
@@ -49,12 +49,10 @@ def is_since(checkout: Checkout, program: Source | None, first: Release) -> bool
     A release that a list names decides. Where the newest may come, it does, unless the program takes or gives what ended before, or
     a list keeps a library beside it below what such a release needs.
     """
-    asked = list(_asked(checkout, program))
-    if program is not None and program.code is not None and UNSLOTH in program.code.imported():
-        asked.append(_OF_UNSLOTH)
+    asked = _bounds_of(checkout, program)
     if not _reach(asked, first):
         return False
-    if any(least >= first for least, _ in asked):
+    if _names(asked, first):
         return True
     used = gone_names(program) if program is not None else ()
     if any(gone.package == "trl" and gone.until[:2] <= first for gone in used):
@@ -63,9 +61,23 @@ def is_since(checkout: Checkout, program: Source | None, first: Release) -> bool
     return all(_reach(_listed(checkout, name), least) for name, least in needs.items())
 
 
+def is_named(checkout: Checkout, program: Source | None, first: Release) -> bool:
+    """Whether a list asks for no older release than this: else it is the newest that may be installed, which pip can go back from."""
+    return _names(_bounds_of(checkout, program), first)
+
+
+def _bounds_of(checkout: Checkout, program: Source | None) -> list[Bounds]:
+    is_unsloths = program is not None and program.code is not None and UNSLOTH in program.code.imported()
+    return [*_asked(checkout, program), *((_OF_UNSLOTH,) if is_unsloths else ())]
+
+
+def _names(asked: Iterable[Bounds], first: Release) -> bool:
+    return any(least >= first for least, _ in asked)
+
+
 def _asked(checkout: Checkout, program: Source | None) -> Iterator[Bounds]:
     """Yield what is asked of TRL: by lists, also of an extra, else by what the program itself installs."""
-    listed = [*_listed(checkout, "trl")] or [*_listed(checkout, "trl", is_optional=True)]
+    listed = [*_listed(checkout, "trl")] or [*_installed(checkout)] or [*_listed(checkout, "trl", is_optional=True)]
     said = _IN_TEXT.search(program.text) if program is not None and not listed else None
     yield from _bounds(f"trl{said[1].strip().rstrip(',')}") if said is not None else listed
 
@@ -74,6 +86,14 @@ def _listed(checkout: Checkout, name: str, *, is_optional: bool = False) -> Iter
     for item in declared_packages(checkout):
         if item.is_optional is is_optional and package_name(item.requirement) == name:
             yield from _bounds(item.requirement)
+
+
+def _installed(checkout: Checkout) -> Iterator[Bounds]:
+    """Yield what commands that install say of it: a notebook's, a document's."""
+    for command in lists_of(checkout).commands:
+        for item in command.declared:
+            if package_name(item.requirement) == "trl":
+                yield from _bounds(item.requirement)
 
 
 def _bounds(requirement: str) -> Iterator[Bounds]:

@@ -67,6 +67,22 @@ def test_the_larger_of_two_models_of_several_kinds_is_the_run_s(
     assert found.spec.hardware.vram_required_gb == card_gb
 
 
+def test_what_is_not_on_the_card_is_no_larger_model(checkout: Build) -> None:
+    config = EMBEDS_AND_ANSWERS.replace(
+        'AutoModelForCausalLM.from_pretrained("mistralai/Mistral-7B-Instruct-v0.2", torch_dtype=torch.float16, device_map="auto")',
+        'AutoConfig.from_pretrained("meta-llama/Llama-2-70b-hf")',
+    )
+    assert "AutoConfig.from_pretrained" in config
+    found = analyze(checkout({"main.py": config, "requirements.txt": "torch\ntransformers\nsentence-transformers\n"}))
+    assert (found.spec.hardware.gpu_count, found.spec.hardware.vram_required_gb) == (1, 12)
+
+
+def test_an_evaluation_of_a_hosted_model_loads_none(checkout: Build) -> None:
+    words = "--model local-completions --model_args model=meta-llama/Llama-3.1-70B,base_url=https://api.example/v1"
+    readme = f"```\nlm_eval {words} --tasks mmlu\n```\n"
+    assert said(analyze(checkout({"README.md": readme, "requirements.txt": "lm_eval\n"})), "model.id") is None
+
+
 @pytest.mark.parametrize(
     ("words", "model", "count"),
     [
@@ -98,6 +114,17 @@ def test_a_preset_of_keras_hub_is_loaded_and_tuned(checkout: Build, adapters: st
     found = analyze(checkout({"main.py": KERAS_HUB.format(adapters=adapters), "requirements.txt": "keras-hub\njax\n"}))
     assert said(found, "model.id") == "gemma2_2b_en"
     assert said(found, "training.method") == method
+    # Keras computes at 32 bit unless it is told otherwise.
+    assert said(found, "model.weight_bits") == "32"
+    assert found.breakdown is not None
+    assert next(term.gib for term in found.breakdown.terms if term.name == "weights") == pytest.approx(7.45, abs=0.1)
+
+
+def test_a_program_of_lightning_s_alone_hears_its_configuration(checkout: Build) -> None:
+    program = "import timm, torch\ndef build(name='resnet50'):\n    return timm.create_model(name)\nnet = build().cuda()\nnet(x).backward()\n"
+    files = {"train.py": program, "config.yaml": "model:\n  name: my-baseline\n", "requirements.txt": "timm\n",
+             "README.md": "```\npython train.py --config config.yaml\n```\n"}  # fmt: skip
+    assert said(analyze(checkout(files)), "media.network") == "resnet50"
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,3 @@ def test_bits_of_a_scheme_leave_its_scales_aside(scheme, bits):
 def test_some_makers_publish_only_quantized_weights(name, scheme):
     assert published_scheme(name) == scheme
     assert scheme is None or scheme in QUANTIZATIONS
-
-
-def test_repository_of_llama_cpp_s_files_is_quantized() -> None:
-    assert published_scheme("TheBloke/Llama-2-13B-GGUF") == "q4_k_m"
-    assert published_scheme("meta-llama/Llama-2-13b-hf") is None

@@ -20,6 +20,7 @@ DENOISER = (
 TEXT = 'text = T5EncoderModel.from_pretrained(FLUX, subfolder="text_encoder_2", quantization_config=config)\n'
 FILE = 'transformer = FluxTransformer2DModel.from_single_file("flux1-dev-Q4_0.gguf", quantization_config=GGUFQuantizationConfig())\n'
 WHOLE = 'whole = PipelineQuantizationConfig(quant_backend="bitsandbytes_4bit", quant_kwargs={{"load_in_4bit": True}}{parts})\n'
+MAPPED = "whole = PipelineQuantizationConfig(quant_mapping={{{parts}}})\n"
 LAST = "pipe = FluxPipeline.from_pretrained(FLUX, torch_dtype=torch.bfloat16{given}){on}\npipe('a cat')\n"
 ALL, ALONE = 8.1, 15.0
 """GiB of FLUX.1's weights: all at 4 bit, and its denoiser (11.9 B) alone beside text encoders and autoencoder (4.97 B) at 16."""
@@ -38,6 +39,10 @@ def weights(checkout: Build, program: str) -> float:
     [
         (DENOISER, ", transformer=transformer", ALONE),
         (FILE, ", transformer=transformer", ALONE),
+        ('FILE = "flux1-dev-Q4_0.gguf"\n' + FILE.replace('"flux1-dev-Q4_0.gguf"', "FILE"), ", transformer=transformer", ALONE),
+        (DENOISER + TEXT.replace("quantization_config=config", "load_in_8bit=True"), ", transformer=transformer, text_encoder_2=text", ALL),
+        (MAPPED.format(parts='"transformer": config'), ", quantization_config=whole", ALONE),
+        (MAPPED.format(parts='"transformer": config, "text_encoder_2": config'), ", quantization_config=whole", ALL),
         (DENOISER + TEXT, ", transformer=transformer, text_encoder_2=text", ALL),
         (WHOLE.format(parts=', components_to_quantize=["transformer"]'), ", quantization_config=whole", ALONE),
         (WHOLE.format(parts=', components_to_quantize="transformer"'), ", quantization_config=whole", ALONE),

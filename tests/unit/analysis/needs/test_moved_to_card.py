@@ -129,7 +129,17 @@ INDEX = "import faiss\nimport numpy as np\n{before}index = {made}\nindex.add(np.
         ("", "faiss.IndexFlatL2(128)", "cpu-only"),
         # A program that asks first works without one.
         ("if faiss.get_num_gpus():\n    pass\n", "faiss.index_cpu_to_all_gpus(flat)", "cpu-only"),
-        ("if args.use_gpu:\n    pass\n", "faiss.index_cpu_to_all_gpus(flat)", "cpu-only"),
+        (
+            "index = flat\nif args.use_gpu:\n    index = faiss.index_cpu_to_all_gpus(flat)\n",
+            "faiss.IndexFlatL2(128)",
+            "cpu-only",
+        ),
+        # What stands elsewhere guards nothing.
+        (
+            "try:\n    x = np.load('x.npy')\nexcept OSError:\n    x = None\n",
+            "faiss.index_cpu_to_all_gpus(flat)",
+            "inference",
+        ),
         ("try:\n    faiss.StandardGpuResources()\nexcept Exception:\n    pass\n", "faiss.IndexFlatL2(128)", "cpu-only"),
         ("# faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index)\n", "faiss.IndexFlatL2(128)", "cpu-only"),
     ],
@@ -152,6 +162,9 @@ def test_a_card_that_is_ordered_from_ray(checkout: Build, count: str, cards: int
     ("program", "lists", "cards"),
     [
         ("from numba import cuda\n@cuda.jit\ndef kernel(a):\n    a[0] = 1\nkernel[1, 1](a)\n", "numba\n", 1),
+        ("from numba import cuda\n@cuda.jit\ndef k(a):\n    a[0] = 1\ntry:\n    n = int(input())\nexcept ValueError:\n    n = 4\nk[1, n](a)\n", "numba\n", 1),
+        ("import ray\n@ray.remote(num_gpus=1)\ndef f(): ...\n", "ray\n", 1),
+        ("import ray\nprint('use num_gpus=1 for a card')\n", "ray\n", 0),
         ("from numba import jit\n@jit\ndef f(a):\n    return a\nf(1)\n", "numba\n", 0),
         ("from numba import cuda\nif cuda.is_available():\n    @cuda.jit\n    def k(a): ...\n", "numba\n", 0),
         ("from paddleocr import PaddleOCR\nPaddleOCR(lang='en', use_gpu=True).ocr('a.png')\n", "paddlepaddle-gpu\n", 1),
@@ -183,6 +196,30 @@ def test_a_readme_s_demand_counts_for_what_it_starts_also_where_no_program_names
     }
     found = analyze(checkout(files))
     assert found.spec.hardware.vram_required_gb == gigabytes
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Training requires a GPU with 24 GB of VRAM, the demo runs on any laptop.",
+        "The original model requires a GPU with 24 GB VRAM. Ours does not.",
+    ],
+)
+def test_a_demand_for_something_else_is_none_of_a_program_on_a_cpu(checkout: Build, sentence: str) -> None:
+    program = "import torch\nfrom torchvision.models import resnet18\nm = resnet18().to(torch.device('cpu'))\nprint(m(torch.zeros(1, 3, 224, 224)))\n"
+    readme = f"# Demo\n\n{sentence}\n```\npython demo.py\n```\n"
+    files = {"demo.py": program, "README.md": readme, "requirements.txt": "torch\ntorchvision\n"}
+    assert workload(checkout, files) == "cpu-only"
+
+
+@pytest.mark.parametrize("recipe", ["@which nvcc || echo none", "@nvcc --version || true"])
+def test_a_makefile_that_only_looks_for_a_compiler_needs_none(checkout: Build, recipe: str) -> None:
+    files = {
+        "Makefile": f"all:\n\t{recipe}\n",
+        "train.py": "import torch\nnet.cuda()\nloss.backward()\n",
+        "requirements.txt": "torch\n",
+    }
+    assert (analyze(checkout(files)).spec.environment.base_image or "").endswith("-runtime")
 
 
 def test_a_makefile_that_compiles_cuda_gets_an_image_with_a_compiler(checkout: Build) -> None:

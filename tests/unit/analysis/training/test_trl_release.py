@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze
@@ -86,6 +88,15 @@ def test_a_script_that_lists_its_own_packages_says_its_release(
     assert said(found, "training.precision") == precision
 
 
+def test_a_notebook_s_own_installation_says_its_release(checkout: Build) -> None:
+    cells = [["!pip install -q \\\n", "  transformers==4.44.2 \\\n", "  trl==0.9.6"], [SFT.format(given="")]]
+    code = [
+        {"cell_type": "code", "source": cell, "outputs": [], "metadata": {}, "execution_count": None} for cell in cells
+    ]
+    notebook = json.dumps({"cells": code, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    assert said(analyze(checkout({"tune.ipynb": notebook})), "training.precision") is None
+
+
 def test_a_list_goes_before_what_a_program_s_remark_says_and_an_extra_counts(checkout: Build) -> None:
     program = "# needs trl>=0.8\n" + SFT.format(given="")
     assert said(analyzed(checkout, program, "trl==0.12.0"), "training.precision") is None
@@ -105,6 +116,12 @@ def test_a_small_model_is_not_trained_on_the_largest_card(checkout: Build) -> No
     found = analyzed(checkout, SFT.format(given=""), "trl")
     assert found.breakdown is not None
     assert found.breakdown.expected_gib == pytest.approx(13.4, abs=1)
+    # Only the newest release never holds all logits, 12 GiB more: what is asked for leaves room for half of them.
+    sure = analyzed(checkout, SFT.format(given=""), "trl>=1.7").breakdown
+    assert sure is not None
+    assert sure.expected_gib == found.breakdown.expected_gib
+    assert found.breakdown.high_gib - sure.high_gib == pytest.approx(12.2, abs=0.3)
+    assert found.breakdown.required_gib - sure.required_gib == pytest.approx(6, abs=1)
 
 
 @pytest.mark.parametrize(
