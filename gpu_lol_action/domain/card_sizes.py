@@ -21,6 +21,9 @@ SIZES_GB = (8, 10, 12, 16, 20, 24, 32, 40, 48, 80, 96, 141, 180, 288)
 SELDOM_GB = frozenset({20})
 """Sizes that hardly a cloud rents."""
 
+FULL_GIB, ROOMIER_GB = 18, 24
+"""Of a card of a size that is seldom rented, what fills it; and the size that is asked for instead."""
+
 ORDINARY_GIB = 22
 """What every card that is sold with 24 GB offers to programs (an L4 the least): the largest that authors take for granted."""
 
@@ -36,6 +39,11 @@ def sold_gb(needed_gib: float) -> int:
     """
     offered = _offered_gib()
     return next((size for size in SIZES_GB if offered[size] > needed_gib - 1), math.ceil(needed_gib))
+
+
+def roomier_gb(needed_gib: float) -> int:
+    """Return the size to ask for at least where a need would fill a card of a size that hardly a cloud rents; 0 for any other need."""
+    return ROOMIER_GB if needed_gib >= FULL_GIB and sold_gb(needed_gib) in SELDOM_GB else 0
 
 
 def whole_gib(gib: float, card_gib: float) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
-from gpu_lol_action.domain.card_sizes import asking_for
+from gpu_lol_action.domain.card_sizes import asking_for, roomier_gb
 from gpu_lol_action.domain.gpus import UnknownAccelerator
 from gpu_lol_action.domain.offer import Candidate, Ladder, OfferTable, PriceSource
 from gpu_lol_action.domain.policy import Policy
@@ -57,7 +57,8 @@ def _best(
     alternative: Alternative, spec: EnvironmentSpec, policy: Policy, source: PriceSource, offers: OfferTable
 ) -> Candidate | None:
     anew = replace(spec.hardware, gpu_type=None, alternatives=(), gpu_count=alternative.gpu_count)
-    hardware = asking_for(anew, alternative.required_gib)
+    # As the same run would be asked for once it is written so.
+    hardware = asking_for(anew, alternative.required_gib, roomier_gb(alternative.required_gib))
     requirement = requirement_from(replace(spec, hardware=hardware), policy)
     if isinstance(requirement, UnknownAccelerator):  # no card is named, so this is for the type checker
         return None

@@ -10,6 +10,7 @@ from dataclasses import replace
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.files.setting import Setting, leaves_out
+from gpu_lol_action.analysis.media.pixel_denoisers import of_pixels
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -158,6 +159,7 @@ def _image(scope: Scope, sources: Sequence[Source], options: Mapping[str, str]) 
     side = _nearest(scope, (*_SIDE, "sample_size") if look_up(scope, ("sample_duration",)) else _SIDE)
     if side is not None:
         yield _finding("media.image_size", str(as_number(side.text)), side)
+    yield from of_pixels(scope)
     yield from _bare_side(scope)
     transformed, named = list(_live(_from_transforms(sources), sources, options)), list(_of_named_datasets(scope))
     # Where a program crops to that size for some data set, the one that is named goes before what others are resized to.

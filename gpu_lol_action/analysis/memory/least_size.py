@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.media.policies import POLICY_PARAMETERS
 from gpu_lol_action.analysis.memory.machine_need import MemoryNeed
-from gpu_lol_action.domain.card_sizes import SELDOM_GB, sold_gb
+from gpu_lol_action.domain.card_sizes import ROOMIER_GB, roomier_gb
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.domain.spec import WorkloadType
 from gpu_lol_action.estimation.known_models import ModelFacts
@@ -28,7 +28,6 @@ from gpu_lol_action.estimation.media import PICTURE_KINDS
 
 MANY_CARDS, OF_MANY_GB = 4, 16
 TRAINING_GB, INFERENCE_GB, OF_SMALL_GB, SMALL_GIB = 12, 12, 8, 1.0
-FULL_GIB, ROOMIER_GB = 18, 24  # of a card of 20 GB
 LARGE_PROJECT, OF_PROJECT_GB = 20, 16
 
 
@@ -40,8 +39,8 @@ def least_gb(need: MemoryNeed, workload: WorkloadType, programs: int = 0) -> int
     weighed = need.breakdown.weighed if need.breakdown is not None else None
     if weighed is not None and weighed.field.endswith("memory_gb"):
         return 0
-    if need.breakdown is not None and need.required_gib >= FULL_GIB and sold_gb(need.required_gib) in SELDOM_GB:
-        return ROOMIER_GB
+    if need.breakdown is not None and (roomier := roomier_gb(need.required_gib)):
+        return roomier
     if need.gpu_count >= MANY_CARDS:
         return OF_MANY_GB
     if need.breakdown is None:
@@ -61,8 +60,8 @@ def least_again(known_gb: int, required_gib: int, weighed: Finding | None) -> in
     """Return the smallest size for another need of the same run: ``known_gb`` was that for the need of before."""
     if weighed is not None and weighed.field.endswith("memory_gb"):
         return 0
-    if required_gib >= FULL_GIB and sold_gb(required_gib) in SELDOM_GB:
-        return ROOMIER_GB
+    if roomier := roomier_gb(required_gib):
+        return roomier
     return 0 if known_gb == ROOMIER_GB else known_gb
 
 

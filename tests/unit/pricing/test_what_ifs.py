@@ -110,3 +110,14 @@ def test_spot_is_named_where_its_own_price_is_a_fifth_less() -> None:
     assert best("0.00") is None
     assert best(None) is None
     assert cheaper_spot(ladder(spec), None) is None
+
+
+def test_a_promise_is_the_card_that_the_run_would_be_asked_for() -> None:
+    # 19 GiB fill a card of 20 GB, which is rented for less than one of 24: a run of that need is asked for the larger one.
+    cheap: OfferTable = {"runpod": (*OFFERS["runpod"], offer("RTXA4500", "0.25", 19.8)), "aws": ()}
+    given = (alternative(Lever.CHECKPOINTING, required=19), alternative(Lever.HALF_BATCH, required=17))
+    found = select_what_ifs(given, SPEC, POLICY, ladder(SPEC, cheap), cheap)
+    assert {each.alternative.required_gib: each.candidate.offer.label for each in found} == {
+        19: "RTXA5000:1",
+        17: "RTXA4500:1",
+    }
