@@ -57,14 +57,11 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     # Python brings the weights to the program that is built, or shows what comes out of it.
     if native is not None and (only_prepares(checkout) or native == in_libtorch(checkout)):
         return [native, native_workload(checkout, native)]
-    # Of a training that is started, and that says nothing of a device itself.
-    is_silent = run is not None and run.command is not None and run.behavior is Behavior.TRAINS
-    is_silent = is_silent and (run.script is None or not run.script.mentions("cpu")) if run is not None else False
     if (
         need is not None
         and wish is None
         and (reason := why_no_gpu(checkout, run)) is not None
-        and not (is_silent and told_demand(checkout, run))
+        and not (_is_silent_training(run) and told_demand(checkout, run))
     ):
         return [Finding("workload", "cpu-only", reason, Confidence.MEDIUM, need.evidence)]
     told = told_training(checkout) if run is None and wish is None and native is None else []
@@ -94,6 +91,13 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None:
         return _of_nothing_started(checkout, need)
     return [need, made_to_train(checkout, run) or _of_run(checkout, run)]
+
+
+def _is_silent_training(run: Run | None) -> bool:
+    """Whether a training is started that speaks of no CPU itself: what its README demands is for it."""
+    if run is None or run.command is None or run.behavior is not Behavior.TRAINS:
+        return False
+    return run.script is None or not run.script.mentions("cpu")
 
 
 def _of_nothing_started(checkout: Checkout, need: Finding) -> list[Finding]:

@@ -140,7 +140,11 @@ INDEX = "import faiss\nimport numpy as np\n{before}index = {made}\nindex.add(np.
             "faiss.index_cpu_to_all_gpus(flat)",
             "inference",
         ),
-        ("try:\n    faiss.StandardGpuResources()\nexcept Exception:\n    pass\n", "faiss.IndexFlatL2(128)", "cpu-only"),
+        (
+            "try:\n    faiss.StandardGpuResources()\nexcept AttributeError:\n    pass\n",
+            "faiss.IndexFlatL2(128)",
+            "cpu-only",
+        ),
         ("# faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, index)\n", "faiss.IndexFlatL2(128)", "cpu-only"),
     ],
 )
