@@ -40,9 +40,39 @@ def variants(asked: VramQuestion) -> tuple[Variant, ...]:
     return tuple(each for each in found if each.question != asked)
 
 
-def tried(asked: VramQuestion) -> tuple[tuple[tuple[Lever, ...], Variant], ...]:
-    """Return each change alone, then two at once of those that leave what is learned as it is."""
+def tried(asked: VramQuestion, written_batch: int = 0) -> tuple[tuple[tuple[Lever, ...], Variant], ...]:
+    """Return each change alone, then two at once of those that leave what is learned as it is.
+
+    ``written_batch`` is the larger batch that a card would have to take as the code is written: each change names what becomes of it.
+    """
     single = variants(asked)
+    if written_batch <= asked.batch_size:
+        return _tried(single)
+    single = tuple(_of_written(each, written_batch) for each in single)
+    return tuple((levers, _at_batch(levers, each)) for levers, each in _tried(single))
+
+
+def _of_written(variant: Variant, written: int) -> Variant:
+    if variant.lever is not Lever.HALF_BATCH:
+        return variant
+    half, parts = variant.question.batch_size, -(-written // variant.question.batch_size)
+    if not variant.question.method.trains:
+        return replace(variant, words=f"batch {written} → {half}")
+    words, setting = (
+        f"batch {written} → {half}, accumulated {parts} times",
+        f"batch size {half}, gradient_accumulation_steps ×{parts}",
+    )
+    return replace(variant, words=words, setting=setting)
+
+
+def _at_batch(levers: tuple[Lever, ...], variant: Variant) -> Variant:
+    if Lever.HALF_BATCH in levers:
+        return variant
+    batch = variant.question.batch_size
+    return replace(variant, words=f"{variant.words} at batch {batch}", setting=f"{variant.setting}, batch size {batch}")
+
+
+def _tried(single: tuple[Variant, ...]) -> tuple[tuple[tuple[Lever, ...], Variant], ...]:
     harmless = [each for each in single if each.lever in HARMLESS]
     pairs = [(one, other) for place, one in enumerate(harmless) for other in harmless[place + 1 :]]
     both = [((one.lever, other.lever), found) for one, other in pairs if (found := combined(one, other)) is not None]

@@ -26,6 +26,7 @@ def render_analysis(case: ProposalCase, screen: Screen, *, is_verbose: bool = Fa
     view, analysis = proposal_view(case), case.analysis
     blocks = [
         decision_lines(case, view, screen),
+        partial_lines("_set_aside", view, screen),
         partial_lines("_moved", view, screen),
         partial_lines("_other_runs", view, screen),
         partial_lines("_environment", view, screen),

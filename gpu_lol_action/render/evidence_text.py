@@ -9,7 +9,7 @@ from gpu_lol_action.domain.finding import Evidence, Finding
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import visible
 from gpu_lol_action.render.screen import Column, Screen, cut, table, wrap
-from gpu_lol_action.render.telling import is_assumption, package_line, telling_findings
+from gpu_lol_action.render.telling import is_assumption, is_set_aside, package_line, telling_findings
 from gpu_lol_action.render.views_evidence import ProfileView
 
 _EVIDENCE = (
@@ -69,8 +69,9 @@ def _row(label: str, finding: Finding, others: str = "") -> tuple[str, str, str,
 
 
 def gap_lines(analysis: Analysis, screen: Screen, *, are_assumptions: bool) -> list[str]:
-    """Return what was assumed, or what was not understood, as a list."""
-    gaps = [gap for gap in analysis.not_understood if is_assumption(gap) is are_assumptions]
+    """Return what was assumed, or what was not understood, as a list; what is not believed stands open above it."""
+    told = [gap for gap in analysis.not_understood if not is_set_aside(gap)]
+    gaps = [gap for gap in told if is_assumption(gap) is are_assumptions]
     if not gaps:
         return []
     lines = [screen.title("Assumed" if are_assumptions else "Not understood")]

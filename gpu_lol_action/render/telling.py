@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from gpu_lol_action.analysis.training.placement import AGAINST
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.records import record
 
@@ -87,3 +88,8 @@ def package_line(findings: Sequence[Finding]) -> Packages | None:
 def is_assumption(gap: str) -> bool:
     """Whether a sentence on a gap says what was assumed instead; the analysis words all of them that way."""
     return " assumed" in gap or " was taken" in gap
+
+
+def is_set_aside(gap: str) -> bool:
+    """Whether such a sentence is of something that was read and is not believed: the answer is then not for the code as it is written."""
+    return f" {AGAINST}: " in gap

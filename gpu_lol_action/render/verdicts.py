@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from gpu_lol_action.render.telling import is_set_aside
 from gpu_lol_action.render.views_change import ChangeView
 from gpu_lol_action.render.views_documented import documented_view
 from gpu_lol_action.render.views_need import NeedView, price_of_all
@@ -62,7 +63,7 @@ def _verdict_alone(case: ProposalCase) -> str:
     analysis = case.analysis
     is_told = analysis.is_from_file or analysis.override is not None
     if analysis.breakdown is not None or (is_told and analysis.spec.hardware.vram_required_gb is not None):
-        return "first"
+        return "not_as_written" if not is_told and any(map(is_set_aside, analysis.not_understood)) else "first"
     return "documented" if documented_view(analysis, case.place) is not None else "unrecognized"
 
 

@@ -17,7 +17,7 @@ from gpu_lol_action.domain.what_if import WhatIf
 from gpu_lol_action.pricing.smoke_cost import SmokeCost
 from gpu_lol_action.render import formats
 from gpu_lol_action.render.markdown import Safe
-from gpu_lol_action.render.telling import is_assumption
+from gpu_lol_action.render.telling import is_assumption, is_set_aside
 from gpu_lol_action.render.verdicts import verdict
 from gpu_lol_action.render.views import EMPTY, NOTHING_RUNNING, BillingView, short_sha, total_billing_view
 from gpu_lol_action.render.views_change import ChangeView, change_view
@@ -149,6 +149,7 @@ class ProposalView:
     findings: tuple[FindingView, ...]
     findings_count: Safe
     findings_hidden: Safe
+    set_aside: tuple[str, ...]
     assumed: tuple[str, ...]
     assumed_count: Safe
     not_understood_count: Safe
@@ -185,7 +186,8 @@ def proposal_view(case: ProposalCase) -> ProposalView:
     is_running = case.environment is not None and case.environment.is_open
     breakdown = analysis.breakdown
     findings, hidden = evidence_view(analysis, case.place)
-    assumed = tuple(gap for gap in analysis.not_understood if is_assumption(gap))
+    set_aside = tuple(gap for gap in analysis.not_understood if is_set_aside(gap))
+    assumed = tuple(gap for gap in analysis.not_understood if is_assumption(gap) and gap not in set_aside)
     gaps = tuple(gap for gap in analysis.not_understood if not is_assumption(gap))
     source, as_of = source_view(ladder, case.now.date())
     return ProposalView(
@@ -233,6 +235,7 @@ def proposal_view(case: ProposalCase) -> ProposalView:
         findings=findings,
         findings_count=Safe(str(len(analysis.findings))),
         findings_hidden=hidden,
+        set_aside=set_aside,
         assumed=assumed,
         assumed_count=Safe(str(len(assumed))),
         not_understood_count=Safe(str(len(gaps))),

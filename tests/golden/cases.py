@@ -819,6 +819,16 @@ CASES: Mapping[str, Callable[[], str]] = {
     "proposal_unrecognized": lambda: _proposal(
         **_NO_BASE, analysis=replace(analysis(), breakdown=None, spec=spec("RTX4090", None))
     ),
+    "proposal_not_as_written": lambda: _proposal(
+        **_NO_BASE,
+        analysis=replace(
+            analysis(),
+            not_understood=(
+                *analysis().not_understood,
+                "`per_device_train_batch_size` is 512 (`train.py:5`), and a batch of 128 is assumed against what was read: no card holds the run otherwise",
+            ),
+        ),
+    ),
     "proposal_documented": lambda: _proposal(
         **_NO_BASE,
         analysis=replace(

@@ -72,7 +72,7 @@ def alternatives(
         # Other configurations start from the run as it is written, so that to say what was assumed is one of them.
         found = (reader.alternative(levers, variant) for levers, variant in tried(need.saved.unsaved))
         return tuple(each for each in found if each.required_gib < computed.required_gib)
-    found = (reader.alternative(levers, variant) for levers, variant in tried(asked))
+    found = (reader.alternative(levers, variant) for levers, variant in tried(asked, need.written_batch))
     most = computed.expected_gib * reader.shrink
     return tuple(
         each for each in found if each.expected_gib < most or each.expected_gib * each.gpu_count < most * need.gpu_count

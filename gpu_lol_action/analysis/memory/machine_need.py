@@ -22,6 +22,7 @@ class MemoryNeed:
     """What a card must offer, over how many, and how it was found. ``breakdown`` None: nothing was recognized.
 
     ``question`` is what the memory model was asked, on one card where only its size divides it; ``is_relaxed``: what nothing says was assumed so that it fits a card.
+    ``written_batch``: samples at a time per card as something says, 0 where nothing does; the question's are fewer where no card holds them.
     ``saved``: more is asked for than the sum with that comes to; None where it is not.
     """
 
@@ -35,3 +36,4 @@ class MemoryNeed:
     is_relaxed: bool = False
     machines: int = 1
     saved: Saved | None = None
+    written_batch: int = 0

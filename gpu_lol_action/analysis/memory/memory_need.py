@@ -109,7 +109,9 @@ def memory_need(
     agreed = reconcile(breakdown.required_gib, said, is_rough=is_rough, is_managed=is_managed)
     if agreed is None and is_guessed:
         breakdown = _roomy(breakdown, question)
-    agreed = agreed or (ordinary(breakdown, question, findings, confidence, said) if question.method.trains else None)
+    agreed = agreed or ordinary(
+        breakdown, question, findings, confidence, said, is_counted=stated is not None or not has_batch(findings)
+    )
     alone = _undivided(question, asked) if stated is None else question
     one = _one_card(agreed, alone) if alone is not question and agreed is not None else None
     if one is not None:
@@ -127,7 +129,17 @@ def memory_need(
         "hardware.vram_required_gb", str(required), told, sureness(findings, agreed, finding, assumed), where
     )
     return MemoryNeed(
-        required, count, breakdown, model, need, assumed, alone, bool(relaxed), machines_of(question, count), saved
+        required,
+        count,
+        breakdown,
+        model,
+        need,
+        assumed,
+        alone,
+        bool(relaxed),
+        machines_of(question, count),
+        saved,
+        asked.batch_size if has_batch(findings) else 0,
     )
 
 

@@ -9,7 +9,7 @@ from gpu_lol_action.analysis.media.open_sizes import DEFAULT_GIB, Bound, bounded
 from gpu_lol_action.analysis.training.placement import (
     LARGE_CARD_GIB,
     LARGEST_CARD_GIB,
-    Placed,
+    Relaxed,
     over_stages,
     place,
     share_batch,
@@ -23,12 +23,20 @@ ABOUT = 1.2
 
 def placed(
     asked: VramQuestion, stated: int | None, findings: tuple[Finding, ...], said_fields: AbstractSet[str]
-) -> Placed:
-    """Return the question as it is placed on cards: a whole model in each process of several, or one over all machines together."""
+) -> tuple[VramQuestion, int, tuple[str, ...]]:
+    """Return the question as it is placed on cards: a whole model in each process of several, or one over all machines together.
+
+    And how many there are, and what is assumed for it, each with what was read where that is not believed.
+    """
     copies = best(findings, "hardware.replicas")
     question, count, relaxed = place(asked, stated if copies is None else None, said_fields)
     count = max(count, int(copies.value)) if copies is not None else count
-    return over_stages(question, count, _machines(findings)), count, relaxed
+    return over_stages(question, count, _machines(findings)), count, tuple(_told(each, findings) for each in relaxed)
+
+
+def _told(relaxed: Relaxed, findings: tuple[Finding, ...]) -> str:
+    read = best(findings, relaxed.field) if relaxed.is_against else None
+    return relaxed.words if read is None else f"{read.why} (`{read.evidence}`), and {relaxed.words}"
 
 
 def is_of_one_card(stated_gib: float, question: VramQuestion) -> bool:

@@ -37,13 +37,19 @@ def ordinary(
     findings: tuple[Finding, ...],
     confidence: Confidence,
     said: Iterable[Statement],
+    *,
+    is_counted: bool,
 ) -> Agreement | None:
     """Return the memory of a card that goes without saying, for a training of which nothing was weighed; None where the sum stands.
+
+    ``is_counted``: something says how many cards there are, or nothing how large a batch is; otherwise cards were chosen for what was written.
 
     A sum that is sure, or small, stands, and so does one where documentation speaks of larger cards. Nobody needs to say that a
     large transformer which the program itself lays out, all of a language model on many cards, or anything on several machines, is
     trained in a data center.
     """
+    if not question.method.trains:
+        return None
     required = breakdown.required_gib
     is_for_many = _is_for_a_data_center(question) or any(f.field == "hardware.num_nodes" for f in findings)
     silent = best(findings, SILENCE) if not is_for_many else None
@@ -53,7 +59,7 @@ def ordinary(
     over = OVER_COMMON_WHOLE if question.method.trains_everything else OVER_COMMON
     is_little_over = required > COMMON_GIB and breakdown.expected_gib <= COMMON_GIB * over
     is_little_over = is_little_over or _keeps_too_much(breakdown, question)
-    if not is_little_over or any(each.memory_gib > COMMON_GIB + 1 for each in said):
+    if not is_little_over or not is_counted or any(each.memory_gib > COMMON_GIB + 1 for each in said):
         return None
     named = "nothing names a card of more than 80 GB"
     where = next((each.evidence for each in findings if each.field == "model.id"), Evidence("."))

@@ -3,30 +3,47 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gpu_lol_action.domain.card_sizes import ORDINARY_GIB
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.memory import MemoryBreakdown
-from gpu_lol_action.domain.sums import added
-from gpu_lol_action.estimation.vram import Method, VramQuestion, estimate_vram, least_cards, sharded
+from gpu_lol_action.estimation.vram import Method, VramQuestion, estimate_vram, sharded
 
 # The largest card that is rented widely; a run that needs more is divided over several.
 LARGE_CARD_GIB = accelerators()["A100-80GB"].memory_gib
 LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 MOST_CARDS = 8
+DEAR_CARDS = 2
+"""So many large cards cost less than one of the largest; of as many again as those it is the other way."""
+SHORT_TEXT = 128
+"""Tokens to which a length that only was assumed is cut before a batch that was read is not believed."""
 COUNTS = (1, 2, 4, 8)
 MACHINES = (2, 4, 8, 16, 32, 64)
 """How many machines of eight a training may be divided over: the memory of a cluster is asked for in such steps."""
 ROOM = 0.95
-_OF_EACH_CARD = frozenset({"activations", "logits"})
-"""What a card keeps of its own share of the batch, over however many cards the model is divided."""
+FINE = 4
+"""Binary digits to which a batch or a length that is assumed is round."""
 ALL_FIELDS = frozenset({"as said"})
 """In place of the fields that somebody decided: then nothing is assumed at all."""
-Placed = tuple[VramQuestion, int, tuple[str, ...]]
+AGAINST = "against what was read"
+"""How every sentence on what was read and is not believed says so."""
+_BATCH, _LENGTH = "training.batch_size", "training.sequence_length"
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """What is assumed so that a run fits: the field of its findings, and the sentence. ``is_against``: something was read there, and is not believed."""
+
+    field: str
+    words: str
+    is_against: bool = False
+
+
+Placed = tuple[VramQuestion, int, tuple[Relaxed, ...]]
 Step = tuple[str, dict[str, Any], str]
 
 
@@ -40,7 +57,7 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
     steps: Sequence[Step] = (
         ("training.precision", {"precision": "bf16"}, "16-bit numbers are assumed"),
         ("training.gradient_checkpointing", {"is_checkpointing": True}, "gradient checkpointing is assumed"),
-        ("training.batch_size", {"batch_size": 1}, "one sample at a time is assumed"),
+        (_BATCH, {"batch_size": 1}, "one sample at a time is assumed"),
     )
     chosen: Placed = (*_placed(asked, stated), ())
     if said_fields is ALL_FIELDS:
@@ -49,26 +66,29 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
         if _is_on_any_card(chosen[0]) and (stated is not None or chosen[1] == 1):
             return chosen
         return _one_at_a_time(asked, stated, chosen)
-    said: tuple[str, ...] = ()
+    said: tuple[Relaxed, ...] = ()
     for field, change, words in steps:
         if _is_rentable(chosen[0]) and (stated is not None or chosen[1] == 1):
             break
         if field not in said_fields and _changes(asked, change):
             asked = replace(asked, **change)
-            said = (*said, f"{words}: nothing says otherwise, and more or larger cards would be needed without it")
+            without = "nothing says otherwise, and more or larger cards would be needed without it"
+            said = (*said, Relaxed(field, f"{words}: {without}"))
             question, count = _placed(asked, stated)
             if not _is_rentable(chosen[0]) or count < chosen[1]:
                 chosen = (question, count, said)
-    if chosen[1] == 1 and "training.batch_size" not in said_fields:
+    if chosen[1] == 1 and _BATCH not in said_fields:
         chosen = _with_batch_of_adapters(chosen)
-    if not _is_held(chosen[0], stated):
-        chosen = _on_some_card(chosen, stated, asked, steps, said_fields)
+    # Divided as the run says, and not as many cards needed it.
+    undivided = replace(chosen[0], sharding=asked.sharding, gpu_count=asked.gpu_count) if stated is None else chosen[0]
+    if not _is_held(undivided, stated):
+        chosen = _on_some_card(undivided, chosen[2], stated, steps, said_fields)
     return chosen if _is_on_any_card(chosen[0]) else _over_machines(chosen)
 
 
 def _changes(asked: VramQuestion, change: Mapping[str, Any]) -> bool:
-    """Whether a step makes anything other than it is: what is so already is not assumed."""
-    return any(getattr(asked, name) != value for name, value in change.items())
+    """Whether a step takes memory from a run: what is so already, or is smaller, is not assumed."""
+    return estimate_vram(replace(asked, **change)).required_gib < estimate_vram(asked).required_gib
 
 
 def machines_of(question: VramQuestion, count: int) -> int:
@@ -114,30 +134,35 @@ def need_of(breakdown: MemoryBreakdown) -> float:
 
 
 def _on_some_card(
-    chosen: Placed, stated: int | None, written: VramQuestion, steps: Sequence[Step], said_fields: AbstractSet[str]
+    asked: VramQuestion,
+    said: tuple[Relaxed, ...],
+    stated: int | None,
+    steps: Sequence[Step],
+    said_fields: AbstractSet[str],
 ) -> Placed:
     """Return the question with what was read set aside, step by step, until some card holds it: nobody runs what none does."""
-    asked, _, said = chosen
-    # Divided as the run says, and not as many cards needed it.
-    asked = replace(asked, sharding=written.sharding, gpu_count=written.gpu_count) if stated is None else asked
-    length: Step = ("training.sequence_length", {"sequence_length": 4096}, "4096 tokens are assumed")
+    if _LENGTH not in said_fields and (shorter := _shorter(asked, stated)) is not None:
+        return (*_placed(shorter, stated), said)  # that a length is assumed is said wherever none was found
+    length: Step = (_LENGTH, {"sequence_length": 4096}, "4096 tokens are assumed")
     for field, change, words in (*steps, length):
         if field in said_fields and _changes(asked, change):
-            if field == "training.batch_size" and (smaller := _smaller_batch(asked, stated)) is not None:
-                is_on_none = stated is None and not _is_on_any_card(chosen[0])
-                otherwise = "no card holds" if is_on_none else "no card that is widely rented holds"
-                said = (
-                    *said,
-                    f"a batch of {smaller.batch_size} is assumed against what was read: {otherwise} the run otherwise",
-                )
-                return (*_placed(smaller, stated), said)
+            if field == _BATCH and (smaller := _smaller_batch(asked, stated)) is not None:
+                fewer = f"a batch of {smaller.batch_size} is assumed {AGAINST}: {_why_not(asked, stated)}"
+                return (*_placed(smaller, stated), (*said, Relaxed(field, fewer, is_against=True)))
             asked = replace(asked, **change)
-            said = (*said, f"{words} against what was read: no card holds the run otherwise")
-            question, count = _placed(asked, stated)
-            if _is_held(question, stated):
-                return question, count, said
+            told = f"{words} {AGAINST}: no card holds the run otherwise"
+            said = (*said, Relaxed(field, told, is_against=True))
+            if _is_held(asked, stated):
+                return (*_placed(asked, stated), said)
     # What is left to ask for is at least what several machines may hold.
     return *_placed(asked, stated), said
+
+
+def _why_not(asked: VramQuestion, stated: int | None) -> str:
+    if stated is not None:
+        return "no card that is widely rented holds the run otherwise"
+    is_on_many = _is_on_any_card(_placed(asked, stated)[0])
+    return "more cards would be needed for it alone" if is_on_many else "no card holds the run otherwise"
 
 
 def _over_machines(chosen: Placed) -> Placed:
@@ -148,7 +173,8 @@ def _over_machines(chosen: Placed) -> Placed:
     for machines in MACHINES:
         spread = sharded(question, count * machines)
         if need_of(estimate_vram(spread)) <= LARGE_CARD_GIB:
-            return spread, count, (*said, f"{machines} machines of {count} cards are assumed: fewer do not hold it")
+            words = f"{machines} machines of {count} cards are assumed: fewer do not hold it"
+            return spread, count, (*said, Relaxed("hardware.num_nodes", words))
     return chosen
 
 
@@ -157,18 +183,18 @@ def _one_at_a_time(asked: VramQuestion, stated: int | None, chosen: Placed) -> P
 
     As it is where that does not help. What makes pictures or sound has batches of its own at its edge: of windows, of frames that are prepared.
     """
-    smaller = asked
-    while _is_on_any_card(chosen[0]) and smaller.batch_size > 1:
-        smaller = replace(smaller, batch_size=smaller.batch_size // 2)
+    for batch in _fewer(asked.batch_size, 1) if _is_on_any_card(chosen[0]) else ():
+        smaller = replace(asked, batch_size=batch)
         question, count = _placed(smaller, stated)
         if count == 1:
-            words = f"a batch of {smaller.batch_size} is assumed against what was read: several cards would be needed for it alone"
-            return question, count, (words,)
+            words = f"a batch of {smaller.batch_size} is assumed {AGAINST}: several cards would be needed for it alone"
+            return question, count, (Relaxed(_BATCH, words, is_against=True),)
     question, count = _placed(replace(asked, batch_size=1), stated)
     if asked.batch_size == 1 or not _is_on_any_card(question) or count >= chosen[1] > 1:
         return chosen
     otherwise = "more cards would be needed" if _is_on_any_card(chosen[0]) else "no card holds the run otherwise"
-    return question, count, (f"one sample at a time is assumed against what was read: {otherwise}",)
+    words = f"one sample at a time is assumed {AGAINST}: {otherwise}"
+    return question, count, (Relaxed(_BATCH, words, is_against=True),)
 
 
 def _with_batch_of_adapters(chosen: Placed) -> Placed:
@@ -185,27 +211,44 @@ def _with_batch_of_adapters(chosen: Placed) -> Placed:
     if smaller is question or estimate_vram(smaller).required_gib > ORDINARY_GIB:
         return chosen
     words = f"a batch of {smaller.batch_size} is assumed: nothing says otherwise, and adapters are trained on a card of 24 GB where one holds them"
-    return smaller, count, (*said, words)
+    return smaller, count, (*said, Relaxed(_BATCH, words))
 
 
 def _smaller_batch(asked: VramQuestion, stated: int | None) -> VramQuestion | None:
-    """Return the question with its batch halved until a machine holds it, of so many cards one of those that are widely rented; None where none does with two."""
-    smaller = asked
-    while smaller.batch_size > 2:
-        smaller = replace(smaller, batch_size=(smaller.batch_size + 1) // 2)
-        question, _ = _placed(smaller, stated)
-        if _is_rentable(question) if stated is not None else _is_held(question, stated):
+    """Return the question with the largest batch that a machine holds, of so many cards one of those that are widely rented; None where none does with two."""
+    for batch in _fewer(asked.batch_size, 2):
+        smaller = replace(asked, batch_size=batch)
+        if _is_rentable(_placed(smaller, stated)[0]) if stated is not None else _is_held(smaller, stated):
             return smaller
     return None
 
 
-def _is_held(question: VramQuestion, stated: int | None) -> bool:
-    """Whether some machine holds a placed question: more cards than one that nobody named help only what they divide."""
+def _fewer(number: int, least: int) -> Iterator[int]:
+    """Yield what is smaller than a number, the largest first, in steps of an eighth of the power of two below it and less.
+
+    So near to what does not fit that more of a run takes no smaller machine; so round that somebody would write it.
+    """
+    while number > least:
+        step = 2 ** max(0, (number - 1).bit_length() - FINE)
+        number = (number - 1) // step * step
+        yield max(number, least)
+
+
+def _shorter(asked: VramQuestion, stated: int | None) -> VramQuestion | None:
+    """Return the question with texts whose length nothing says as long as a machine holds them; None where none does, or where it has none."""
+    if not asked.model.has_shape or not asked.model.kind.startswith(("llm", "vlm")):
+        return None
+    texts = (replace(asked, sequence_length=length) for length in _fewer(asked.sequence_length, SHORT_TEXT))
+    return next((shorter for shorter in texts if _is_held(shorter, stated)), None)
+
+
+def _is_held(asked: VramQuestion, stated: int | None) -> bool:
+    """Whether some machine holds a run: no more of the largest cards are taken for its samples than one sample at a time would need."""
+    question, count = _placed(asked, stated)
     if not _is_on_any_card(question):
         return False
-    is_spread = stated is None and question.gpu_count > 1 and not _is_rentable(question)
-    own = added(term.gib for term in estimate_vram(question).terms if term.name in _OF_EACH_CARD) if is_spread else 0.0
-    return own <= LARGE_CARD_GIB
+    is_few = stated is not None or count == 1 or _is_rentable(question)
+    return is_few or count <= _placed(replace(asked, batch_size=1), stated)[1]
 
 
 def _is_on_any_card(question: VramQuestion) -> bool:
@@ -226,17 +269,15 @@ def _placed(question: VramQuestion, stated: int | None) -> tuple[VramQuestion, i
             spread = sharded(question, stated)
         return spread, stated
     least = question.gpu_count if question.sharding.divides_weights else 1  # what divides its model takes several
-    for several in (number for number in COUNTS if 1 < least <= number):
-        if need_of(estimate_vram(sharded(question, several))) <= LARGE_CARD_GIB:
-            return sharded(question, several), several
-    question = replace(question, gpu_count=1)
-    if need_of(estimate_vram(question)) <= LARGE_CARD_GIB:
-        return question, 1
-    count = least_cards(question, LARGE_CARD_GIB)
-    if count is None:
-        # Activations and logits are on every card: what dividing does not help runs on one larger card, if on any.
-        # What divides its model anyway takes no fewer cards for that.
-        fewest = next((number for number in COUNTS if number >= least), MOST_CARDS)
-        larger = sharded(question, fewest) if fewest > 1 else question
-        count = fewest if _is_on_any_card(larger) else MOST_CARDS
-    return (sharded(question, count) if count > 1 else question), count
+    spreads = [
+        sharded(question, count) if count > 1 else replace(question, gpu_count=1) for count in COUNTS if count >= least
+    ]
+    large = next((each for each in spreads if _is_rentable(each)), None)
+    if large is not None and large.gpu_count <= DEAR_CARDS * spreads[0].gpu_count:
+        return large, large.gpu_count
+    # What each card keeps of its own samples is not divided: it takes a larger card sooner than more of them.
+    largest = next((each for each in spreads if _is_on_any_card(each)), None)
+    if largest is not None and (large is None or large.gpu_count > DEAR_CARDS * largest.gpu_count):
+        return largest, largest.gpu_count
+    chosen = large or sharded(question, MOST_CARDS)
+    return chosen, chosen.gpu_count

@@ -141,7 +141,7 @@ def test_to_write_down_what_was_assumed_does_not_halve_the_machine(tmp_path: Pat
 
 
 def test_a_card_that_goes_without_saying_is_no_statement(tmp_path: Path) -> None:
-    readme = "# Training\n\n```\npython train.py\n```\n"
+    readme = "# Training\n\n```\ntorchrun --nproc_per_node 2 train.py\n```\n"
     written = SAVING.replace("max_seq_length=2048", "max_seq_length=2048, gradient_checkpointing=True")
     trees = {batch: read(tmp_path, f"b{batch}", written.format(batch=batch), readme) for batch in (24, 44, 52, 64, 72)}
     assert any(stands_for_silence(each.breakdown) for each in trees.values() if each.breakdown is not None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.training.placement import AGAINST
 from gpu_lol_action.domain.analysis import Analysis
 from tests.unit.analysis.conftest import Build
 
@@ -19,7 +20,9 @@ Trainer(model=model, args=args).train()
 """
 ADAPTERS = "model = get_peft_model(model, LoraConfig(r=16))"
 DIVIDED = ', fsdp="full_shard auto_wrap"'
-BATCHES = (1, 2, 3, 4, 8, 16, 32, 64, 128, 256, 512)
+BATCHES = (1, 2, 3, 6, 8, 12, 24, 32, 40, 56, 64, 80, 100, 128, 150, 200, 256, 300, 400, 512, 700)
+H200_COSTS = 3.3
+"""Times as much as a card of 80 GB."""
 
 
 def trained(checkout: Build, model: str, batch: int, more: str = "", adapters: str = "") -> Analysis:
@@ -38,13 +41,17 @@ def trained(checkout: Build, model: str, batch: int, more: str = "", adapters: s
         ("mistralai/Mistral-7B-v0.1", "", ADAPTERS),
         ("facebook/opt-1.3b", "", ADAPTERS),
         ("Qwen/Qwen2.5-0.5B", DIVIDED, ""),
+        ("openlm-research/open_llama_3b_v2", DIVIDED, ""),
+        ("mistralai/Mistral-7B-v0.1", ", gradient_checkpointing=True", ""),
+        ("google/gemma-7b", "", ""),
     ],
 )
 def test_a_larger_batch_asks_for_no_less(checkout: Build, model: str, more: str, adapters: str) -> None:
     asked = []
     for batch in BATCHES:
         hardware = trained(checkout, model, batch, more, adapters).proposed.hardware
-        asked.append((hardware.gpu_count or 0) * (hardware.vram_required_gb or 0))
+        size = hardware.vram_required_gb or 0
+        asked.append((hardware.gpu_count or 0) * (size if size <= 80 else 80 * H200_COSTS))
     assert asked == sorted(asked), dict(zip(BATCHES, asked, strict=True))
 
 
@@ -54,6 +61,27 @@ def test_cards_are_not_added_for_what_each_of_them_keeps(checkout: Build) -> Non
         found = trained(checkout, "mistralai/Mistral-7B-v0.1", batch, adapters=ADAPTERS)
         assert found.proposed.hardware.gpu_count == 1
         assert any("is assumed against what was read" in gap for gap in found.not_understood)
+
+
+def test_texts_whose_length_nothing_says_are_shortened_before_a_batch_that_was_read_is_not_believed(
+    checkout: Build,
+) -> None:
+    program = TRAIN.format(model="mistralai/Mistral-7B-v0.1", batch=256, more="", adapters=ADAPTERS)
+    untold = analyze(checkout({"train.py": program.replace(", model_max_length=512", "")}))
+    assert untold.breakdown is not None
+    assert any(term.basis.startswith("batch 256 x ") for term in untold.breakdown.terms)
+    assert not any(AGAINST in gap for gap in untold.not_understood)
+    assert any(gap.startswith("no sequence length was found; ") for gap in untold.not_understood)
+
+
+def test_only_what_takes_memory_from_a_run_is_assumed_against_what_was_read(checkout: Build) -> None:
+    # "`max_length` is 512, and 4096 tokens are assumed", "`fp16` is on, and 16-bit numbers are assumed"
+    model = "mistralai/Mixtral-8x22B-v0.1"
+    found = trained(checkout, model, 1, ", gradient_checkpointing=True")
+    half = analyze(
+        checkout({"train.py": TRAIN.format(model=model, batch=1, more="", adapters="").replace("bf16", "fp16")})
+    )
+    assert not [gap for each in (found, half) for gap in each.not_understood if AGAINST in gap]
 
 
 def test_a_run_that_divides_its_model_keeps_its_cards_where_no_card_holds_its_batch(checkout: Build) -> None:

@@ -116,5 +116,5 @@ def test_an_inference_that_no_card_holds_makes_one_at_a_time(checkout: Build, ba
     analysis = analyze(checkout({"make.py": MAKES_CLIPS.format(batch=batch)}))
     assert (analysis.proposed.hardware.vram_required_gb or 999) <= 80
     assert analysis.proposed.hardware.gpu_count == 1
-    said = [each.partition(":")[0] for each in analysis.not_understood]
+    said = [each.rpartition(": ")[0].rpartition("), and ")[2] for each in analysis.not_understood]
     assert [each for each in said if each.startswith("one sample")] == assumed
