@@ -6,7 +6,7 @@ from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.media.open_sizes import Bound
 from gpu_lol_action.analysis.memory import padded_texts
 from gpu_lol_action.analysis.memory.headroom import SMALLER
-from gpu_lol_action.analysis.memory.memory_question import has_batch
+from gpu_lol_action.analysis.memory.memory_question import has_batch, tokens_taken_for_samples
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.estimation.known_models import ModelFacts
 from gpu_lol_action.estimation.model_facts import find_model
@@ -46,6 +46,9 @@ def gaps_of(findings: tuple[Finding, ...], question: VramQuestion, bound: Bound)
         )
     elif family is not None and _is_the_users(findings, family, question.model):
         gaps.append(f"the model is left to whoever starts it; {family.value} was assumed ({family.evidence})")
+    tokens = tokens_taken_for_samples(findings, question.model) if question.method.trains else None
+    if tokens is not None:
+        gaps.append(f"a batch of {tokens.value} was taken as counted in tokens ({tokens.evidence})")
     if question.method.trains and not has_batch(findings):
         gaps.append(f"no batch size was found; {question.batch_size} was assumed")
     if (

@@ -29,6 +29,7 @@ DEFAULT_BATCH = 8  # what Hugging Face's Trainer starts with
 DEFAULT_LENGTHS = {"vision": 197, "vision-text": 257, "encoder": 512, "embedding": 512, "seq2seq": 512, "asr": 448}
 DEFAULT_TRAINING_LENGTH = 1024
 LEAST_BATCH_OF_TOKENS = 2048
+_OF_SAMPLES = ("per_device_train_batch_size", "per_gpu_train_batch_size")
 MOST_TOKENS_AT_ONCE = 65_536  # of a small model that is trained from scratch, on a card of 80 GB
 DEFAULT_INFERENCE_LENGTH = 2048
 LONGEST_READ = 8192  # of any encoder's published weights (ModernBERT, BGE-M3); a longer one is a server's bound
@@ -75,7 +76,9 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     sharding = _sharding(findings)
     checkpointing = value_of_best(findings, "training.gradient_checkpointing")
     batch = (
-        _in_samples(_batch_size(findings, positions_of(findings) if model.kind == OWN else length), length, model)
+        _in_samples(
+            _batch_size(findings, positions_of(findings) if model.kind == OWN else length), length, model, findings
+        )
         if trains
         else 1  # an engine takes as many requests as its card has room for
         if engine is not None
@@ -125,10 +128,18 @@ def question_of(findings: tuple[Finding, ...], workload: WorkloadType, model: Mo
     return with_media(replace(question, is_attention_eager=is_eager, runtime=runtime), findings)
 
 
-def _in_samples(batch: int, length: int, model: ModelFacts) -> int:
-    """Return a batch in samples: one of thousands of texts is counted in tokens (OpenNMT, fairseq)."""
+def _in_samples(batch: int, length: int, model: ModelFacts, findings: tuple[Finding, ...]) -> int:
+    is_of_tokens = batch >= LEAST_BATCH_OF_TOKENS and tokens_taken_for_samples(findings, model) is not None
+    return max(1, batch // length) if is_of_tokens else batch
+
+
+def tokens_taken_for_samples(findings: tuple[Finding, ...], model: ModelFacts) -> Finding | None:
+    """Return the batch that is taken as counted in tokens: one of thousands of texts (OpenNMT, fairseq), unless its name counts samples; else None."""
+    said = best(findings, "training.batch_size")
     is_text = model.has_shape and model.kind not in {"vision", "vision-text"}
-    return max(1, batch // length) if is_text and batch >= LEAST_BATCH_OF_TOKENS else batch
+    if said is None or not is_text or int(said.value) < LEAST_BATCH_OF_TOKENS:
+        return None
+    return None if any(name in said.why for name in _OF_SAMPLES) else said
 
 
 def _asked_at_once(findings: tuple[Finding, ...]) -> int:
