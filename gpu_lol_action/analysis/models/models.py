@@ -37,6 +37,7 @@ from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.run_labels import labelled_model
 from gpu_lol_action.analysis.runs.settings import said_of_lightning, scope_of
+from gpu_lol_action.analysis.runs.torchtune_recipes import recipe_model
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import find_model, shape_in_name
@@ -123,6 +124,8 @@ def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
         if (name := model_name(word) or (f"./{word}" if _SIZED_FOLDER.fullmatch(word) else None)) is not None:
             yield Finding("model.id", name, f"`{run.shown}` serves it", Confidence.HIGH, run.evidence)
     yield from told_as_variable(run)
+    if (tuned := recipe_model(run)) is not None:
+        yield tuned
     scope = scope_of(checkout, run)
     yield from referred_models(checkout, run, scope)
     yield from _settings(scope.tiers[:2])

@@ -29,6 +29,7 @@ from gpu_lol_action.analysis.runs.open_choices import without_open_choices
 from gpu_lol_action.analysis.runs.other_places import OtherPlaces
 from gpu_lol_action.analysis.runs.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.runs.run_words import words_of
+from gpu_lol_action.analysis.runs.torchtune_recipes import recipe_settings
 from gpu_lol_action.analysis.runs.written_configs import written_settings
 from gpu_lol_action.domain.finding import Confidence, Evidence
 from gpu_lol_action.domain.patterns import regex
@@ -124,7 +125,9 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     # still what such a run usually has.
     overridden = {option.path for option in options if "." in option.path}
     kept_configs = (
-        s for s in (*configs, *written_settings(checkout, run)) if s.path not in overridden or _is_number(s.text)
+        s
+        for s in (*configs, *recipe_settings(run), *written_settings(checkout, run))
+        if s.path not in overridden or _is_number(s.text)
     )
     configs = _not_of_training(_filled(tuple(kept_configs), options), run)
     closure = without_others(checkout, closure, (*options, *configs)) if closure else closure

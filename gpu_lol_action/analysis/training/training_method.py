@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.models.frozen_encoders import method_of_head
 from gpu_lol_action.analysis.models.frozen_models import frozen_by_switch, frozen_language_model
@@ -15,6 +16,7 @@ from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.run_calls import called_at
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up, look_up_number, values_of
+from gpu_lol_action.analysis.runs.torchtune_recipes import recipe_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -134,6 +136,7 @@ def _named(run: Run, scope: Scope) -> Finding | None:
     """Return that the command or the program's name says LoRA."""
     words = f"{run.command.target} {' '.join(run.command.words)}" if run.command else ""
     words += f" {run.options.get('network_module', '')}"  # kohya's scripts
+    words += f" {(recipe_of(run) or {}).get('recipe', '')}"
     if regex(r"lora", re.IGNORECASE).search(words):
         method = _named_method(scope, words)
         return Finding("training.method", method, "the command names LoRA", Confidence.MEDIUM, run.evidence)
@@ -153,12 +156,19 @@ def _configured(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             why = "`LoraConfig` is in the configuration"
             return Finding("training.method", "lora", why, Confidence.HIGH, run.evidence)
         rank = look_up_number(scope, ("lora_r", "lora_rank"), 1, 1024)
-        return (
-            Finding("training.method", "lora", "a rank of adapters is set", rank.confidence, rank.evidence)
-            if rank
-            else None
-        )
+        if rank is None:
+            return None
+        if (built := _built_on_four_bits(scope)) is not None:
+            why = f"`{built.path}` builds it on 4-bit weights"
+            return Finding("training.method", "qlora", why, rank.confidence, built.evidence)
+        return Finding("training.method", "lora", "a rank of adapters is set", rank.confidence, rank.evidence)
     return _in_code(checkout, run, scope)
+
+
+def _built_on_four_bits(scope: Scope) -> Setting | None:
+    """Return the setting by which torchtune builds a model for QLoRA (``torchtune.models.gemma2.qlora_gemma2_9b``)."""
+    settings = scope.tiers[1][1] if len(scope.tiers) > 1 else ()
+    return next((s for s in settings if s.path == "model._component_" and ".qlora_" in s.text), None)
 
 
 def _named_method(scope: Scope, words: str) -> str:

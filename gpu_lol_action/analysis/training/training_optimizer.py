@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
@@ -28,6 +29,7 @@ _WRAPPERS = {"BlockOptimizer": "badam", "DynamicLayerActivationCallback": "lisa"
 _SWITCHED = ("galore", "apollo", "badam", "adam_mini", "muon", "lisa")
 # What axolotl and ms-swift name of LISA: any number of layers switches it on.
 _LISA = ("lisa_n_layers", "lisa_activated_layers")
+_BUILT_BY = frozenset({"_component_", "_target_", "class_path"})
 _RANKS = ("galore_rank", "apollo_rank", "rank")
 _RANK_ARGUMENT = regex(r"\brank[\"']?\s*[=:]\s*(\d{1,4})\b")
 # Each layer is stepped while the backward pass goes on: LLaMA-Factory's words, torchtune's, kohya's and OneTrainer's.
@@ -57,11 +59,24 @@ def optimizer_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             return _named(name, switch)
     if (layers := look_up_number(scope, _LISA, 1, 64)) is not None and layers.confidence is Confidence.HIGH:
         return _named("lisa", layers)
+    if found is None:
+        found = _component(scope)
     if found is None or not _PLAIN.fullmatch(found.text) or _NO_OPTIMIZER.fullmatch(found.text):
         return _built_optimizer(checkout, run)
     return Finding(
         "training.optimizer", found.text, f"`{found.setting.key}` is {found.text}", found.confidence, found.evidence
     )
+
+
+def _component(scope: Scope) -> Found | None:
+    """Return the class that a configuration has built for its optimizer, as torchtune and Hydra write it: the last word of its path."""
+    for confidence, settings in scope.tiers[:2]:
+        for setting in settings:
+            section, _, key = setting.path.rpartition(".")
+            if key in _BUILT_BY and section.rpartition(".")[2] in {"optimizer", "optim"} and setting.text.strip():
+                name = setting.text.strip().rpartition(".")[2]
+                return Found(replace(setting, text=name), confidence)
+    return None
 
 
 def rank_of(scope: Scope, optimizer: Finding | None) -> Finding | None:

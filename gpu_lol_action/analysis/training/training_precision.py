@@ -140,7 +140,18 @@ def _pure(scope: Scope) -> Finding | None:
     for key, value in _PURE.items():
         if is_on(found := look_up(scope, (key,))) and found is not None:
             return Finding("training.precision", value, f"`{key}` is on", found.confidence, found.evidence)
+    told = look_up(scope, ("dtype",))
+    if told is not None and told.text.strip().lower() == "bf16" and _is_of_torchtune(scope):
+        return Finding(
+            "training.precision", "bf16", "torchtune trains in its `dtype` alone", told.confidence, told.evidence
+        )
     return None
+
+
+def _is_of_torchtune(scope: Scope) -> bool:
+    """Whether a configuration builds what torchtune has; it keeps weights, gradients and states in one type."""
+    settings = scope.tiers[1][1] if len(scope.tiers) > 1 else ()
+    return any(s.key == "_component_" and s.text.startswith("torchtune.") for s in settings)
 
 
 def _engines(scope: Scope) -> Finding | None:

@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.run_calls import called_at
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, is_on, look_up
+from gpu_lol_action.analysis.runs.torchtune_recipes import divides_by_recipe
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -60,6 +61,9 @@ def sharding_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if (section := _fsdp_section(scope)) is not None:
         why = f"`{section.path}` configures FSDP"
         return Finding("training.sharding", "zero-3", why, Confidence.HIGH, section.evidence)
+    if divides_by_recipe(run):
+        why = "torchtune's recipe divides weights, gradients and optimizer (FSDP)"
+        return Finding("training.sharding", "zero-3", why, Confidence.HIGH, run.evidence)
     where = called_at(
         checkout,
         run,
