@@ -31,8 +31,8 @@ _SCHEMES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"q8_0", "q8_0"),
         (r"fp8(?:[-_]dynamic)?|w8a8[-_]?fp8", "fp8"),
         (r"2[-_]?bits?|int2|w2a16", "int2"),
-        (r"3[-_]?bits?|int3|w3a16", "int3"),
-        (r"4[-_]?bits?|int4|w4a16", "int4"),
+        (r"3[-_]?bits?|int3|w3a16|q3f16(?:_\d)?", "int3"),
+        (r"4[-_]?bits?|int4|w4a16|q4f(?:16|32)(?:_\d)?", "int4"),  # the last are MLC's
         (r"8[-_]?bits?|int8|w8a8|w8a16", "int8"),
     )
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.command_lines.launch_tools import SERVING_TOOLS
+from gpu_lol_action.analysis.command_lines.model_tools import MODEL_TOOLS
 from gpu_lol_action.analysis.commands.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.formats.paths import Form
@@ -125,6 +126,7 @@ def by_name(command: LaunchCommand) -> Behavior:
         or "_train" in name
         or "do_train" in command.options
         or _is_switched_to_train(command)
+        or is_told_to_train(command)
     ):
         return Behavior.TRAINS
     if SERVING_TARGET.search(name.removesuffix(".py")):
@@ -160,7 +162,11 @@ def by_words(command: LaunchCommand) -> Behavior:
     """Return what a command does whose program is not here, told from its words."""
     if command.tool in _TRAINS_UNTOLD and by_verb(command) is not Behavior.INFERS and not only_judges(command):
         return Behavior.TRAINS
+    if command.tool in MODEL_TOOLS:
+        return Behavior.INFERS
     if command.tool in _OF_VERBS and set(command.words[:1]) & _TRAINING_VERBS:
+        return Behavior.TRAINS
+    if command.tool == "autotrain" and _is_switched_to_train(command):
         return Behavior.TRAINS
     words = f"{command.target} {' '.join(command.words[:2])}"
     name = command.target.rsplit("/", 1)[-1]
@@ -182,6 +188,8 @@ def by_words(command: LaunchCommand) -> Behavior:
         return Behavior.INFERS
     if command.source.form is Form.SHELL and SERVING_TARGET.search(command.source.name):
         return Behavior.INFERS  # the script around it says what for
+    if "tasks" in command.options and not is_told_to_train(command):
+        return Behavior.INFERS  # evaluation harnesses are launched on several cards as well
     return Behavior.TRAINS if command.is_launcher or "_train" in name else Behavior.INFERS
 
 

@@ -36,11 +36,13 @@ GPU_MODULES = frozenset({
 OF_KERNELS = frozenset({"triton", "tilelang", "cuda-python", "nvidia-cutlass-dsl", "warp-lang"})
 """Packages in which kernels for a card are written."""
 
-GPU_PACKAGES = frozenset(name.replace("_", "-") for name in GPU_MODULES) | {
+_OF_RAPIDS = ("cudf", "cuml", "cugraph", "rmm", "dask-cudf", "cuspatial", "cuvs", "pylibraft")
+GPU_PACKAGES = frozenset(name.replace("_", "-").lower() for name in GPU_MODULES) | {
     "openai-whisper", "tensorflow-gpu", "pytorch-lightning", "pytorch", "fairscale", "flash-attn", "auto-gptq", "autoawq",
     "jaxlib", "nemo-toolkit", "torch-geometric", "paddlepaddle-gpu", "llama-cpp-python", "open-clip-torch", "cupy-cuda12x",
     "deepspeed-mii", "sentence-transformers", "faster-whisper", "stable-baselines3", "mamba-ssm", "segment-anything", "ms-swift",
-} | OF_KERNELS  # fmt: skip
+    "aphrodite-engine", "whisper-ctranslate2", "insanely-fast-whisper", "colabfold", "fair-esm", "marker-pdf", "surya-ocr", "simpletuner", "coqui-tts", "cupy-cuda11x", "cupy-cuda13x",
+} | {f"{name}-cu{release}" for name in _OF_RAPIDS for release in (11, 12, 13)} | OF_KERNELS  # fmt: skip
 
 # Parts of a library that need another one: Ray's on language models are vLLM's, ModelScope's pipelines run PyTorch's models, as ParlAI's trainer does, ART's
 # local backend trains with Unsloth.

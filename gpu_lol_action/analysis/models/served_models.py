@@ -10,7 +10,7 @@ from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
-_SERVED = regex(r"vllm serve|sglang|text-generation-launcher")
+_SERVED = regex(r"vllm serve|sglang|text-generation-launcher|aphrodite run|mlc_llm serve")
 _MODEL_VARIABLE = regex(
     r"\b(?:HF_)?MODEL(?:_ID|_NAME)?[\"']?\s{0,3}[=:]\s{0,3}[\"']?([A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95})"
 )

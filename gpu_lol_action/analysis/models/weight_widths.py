@@ -12,6 +12,9 @@ _FOUR_BIT = ("load_in_4bit", "load_4bit", "use_4bit", "load_in_4bits")
 # One switch for adapters on 4-bit weights; what it is off for stands in code all the same.
 QLORA = ("q_lora", "use_q_lora", "use_qlora", "qlora")
 BITS = ("quantization_bit", "load_in_kbits", "quant_bits")
+_OF_SCHEMES = {"awq": "4", "gptq": "4", "bitsandbytes": "4", "fp8": "8", "fp8_kv": "8", "smooth_quant": "8", "fp4": "4",
+               "fp4_kv": "4", "fp4_mlp_only": "4", "weights_int8": "8", "weights_kv_int8": "8", "weights_int4": "4",
+               "int4": "4", "nf4": "4", "int8": "8"}  # fmt: skip
 _EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
 _HQQ = regex(r"quantizeconfig|quantize_config|hqqconfig|hqq_config", re.IGNORECASE)
 _EIGHT_BIT_NUMBERS = regex(r"(?:fp8|float8|f8)(?:_e\dm\d\w{0,4})?$", re.IGNORECASE)
@@ -41,6 +44,16 @@ def _not_only_offered(scope: Scope, found: Found | None) -> Found | None:
     return next((each for each in offers if each.setting.is_parameter and not is_on(each)), found)
 
 
+def width_of_scheme(scope: Scope) -> Finding | None:
+    """Return the bits of the weights where their quantization is named (``--quantization int4``, ``quantization: awq``)."""
+    scheme = look_up(scope, ("quantization", "quantization_type"))
+    width = _OF_SCHEMES.get(scheme.text.strip().lower()) if scheme is not None else None
+    if scheme is None or width is None:
+        return None
+    why = f"`{scheme.setting.key}` is {scheme.text}"
+    return Finding("model.weight_bits", width, why, scheme.confidence, scheme.evidence)
+
+
 def weight_bits_of(scope: Scope) -> Finding | None:
     """Return how many bits the weights have, where they are quantized at load."""
     for found, width in (
@@ -59,14 +72,7 @@ def weight_bits_of(scope: Scope) -> Finding | None:
     held = look_up(scope, ("dtype",))
     if held is not None and held.confidence is Confidence.HIGH and _EIGHT_BIT_NUMBERS.match(held.text):
         return Finding("model.weight_bits", "8", f"`dtype` is {held.text}", held.confidence, held.evidence)
-    named = look_up(scope, ("quantization", "quantization_type"))
-    bits_of = {"awq": "4", "gptq": "4", "bitsandbytes": "4", "fp8": "8", "fp8_kv": "8", "smooth_quant": "8", "fp4": "4",
-               "fp4_kv": "4", "fp4_mlp_only": "4", "weights_int8": "8", "weights_kv_int8": "8", "weights_int4": "4"}  # fmt: skip
-    if named is not None and (bits := bits_of.get(named.text.lower())):
-        return Finding(
-            "model.weight_bits", bits, f"`{named.setting.key}` is {named.text}", named.confidence, named.evidence
-        )
-    return None
+    return width_of_scheme(scope)
 
 
 def _hqq(scope: Scope) -> Finding | None:

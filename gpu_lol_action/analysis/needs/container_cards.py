@@ -20,6 +20,7 @@ _RESERVES = regex(
 )
 _GIVEN = regex(r"(?<![\w-])--gpus[ =](?:all\b|[\"']?device=|[1-9])|--runtime[ =]nvidia\b|\bnvidia-docker run\b")
 _DOCKER = regex(r"\b(?:docker|podman) (?:container )?run\b|\bnvidia-docker run\b")
+_STARTS = "starts a container with a GPU"
 MAX_DOCUMENTS, MAX_HELPERS, MAX_BEFORE = 20, 3, 400
 
 
@@ -42,23 +43,24 @@ def served_on_a_card(checkout: Checkout, run: Run | None) -> Finding | None:
 def container_workload(checkout: Checkout, need: Finding) -> Finding | None:
     """Return what a document has containers with a card do, told by what it speaks of more; None where they were not started by one."""
     source = checkout.by_path.get(need.evidence.path)
-    if source is None or source.form is not Form.MARKDOWN:
+    if source is None or not need.why.endswith(_STARTS):
         return None
     kind = "training" if tells_of_training(source.text) else "inference"
     return Finding("workload", kind, f"{need.why}, and tells mostly of {kind}", Confidence.LOW, need.evidence)
 
 
 def _started_with_a_card(checkout: Checkout) -> Finding | None:
-    """Return where a document starts a container with a card, beside at most a few helpers that import nothing for one."""
+    """Return where a document or a script starts a container with a card, beside at most a few helpers that import nothing for one."""
     if declared_packages(checkout) or len(checkout.of(Form.PYTHON, Form.NOTEBOOK)) > MAX_HELPERS:
         return None
-    for source in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))[:MAX_DOCUMENTS]:
+    documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))[:MAX_DOCUMENTS]
+    for source in (*documents, *checkout.of(Form.SHELL)[:MAX_DOCUMENTS]):
         for found in _GIVEN.finditer(source.text) if _DOCKER.search(source.text) is not None else ():
             # Over as many lines as the command goes on.
             before = source.text[max(0, found.start() - MAX_BEFORE) : found.end()].replace("\\\n", " ").split("\n")[-1]
             if _DOCKER.search(before) is not None:
                 where = Evidence(source.path, source.text.count("\n", 0, found.start()) + 1)
-                why = f"`{source.name}` starts a container with a GPU"
+                why = f"`{source.name}` {_STARTS}"
                 return Finding("gpu.use", "yes", why, Confidence.MEDIUM, where)
     return None
 

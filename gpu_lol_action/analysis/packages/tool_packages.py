@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 
+from gpu_lol_action.analysis.command_lines.model_tools import MODEL_TOOLS
 from gpu_lol_action.analysis.command_lines.research_tools import RESEARCH_TOOLS
 from gpu_lol_action.analysis.commands.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.files.checkout import Source
@@ -26,7 +27,7 @@ _TOOLS = {
     "autotrain": "autotrain-advanced", "composer": "mosaicml", "colossalai": "colossalai", "horovodrun": "horovod",
     "fairseq-train": "fairseq", "fairseq-hydra-train": "fairseq", "fairseq-generate": "fairseq", "fairseq-interactive": "fairseq", "ns-train": "nerfstudio", "oumi": "oumi",
     "megatron": "ms-swift", "openrlhf": "openrlhf", "unsloth": "unsloth", "mim": "openmim", "parlai": "parlai", "lm_eval": "lm-eval", "lm-eval": "lm-eval", "lerobot-train": "lerobot", "nequip-train": "nequip", "trtllm-serve": "tensorrt-llm", "spacy": "spacy", "mistral-chat": "mistral-inference",
-    **RESEARCH_TOOLS,
+    **RESEARCH_TOOLS, **MODEL_TOOLS,
 }  # fmt: skip
 # What a tool needs and leaves to its user: ms-swift's Megatron.
 _BESIDE = {"megatron": ("megatron-core",)}

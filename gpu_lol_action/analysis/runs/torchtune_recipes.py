@@ -15,7 +15,7 @@ from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.tables import table_rows
 
-TOOL, _SINGLE = "tune", "_single_device"
+TOOL = "tune"
 _NAME = regex(r"(\w{2,30}/[\w.]{1,20}?)_\w{1,80}")
 _WAY = regex(r"_(q?lora|q?dora|full)(?=_|$)")
 # By column: torchtune's own key for it, as in its files.
@@ -45,7 +45,11 @@ def _nearest(named: str) -> Mapping[str, str] | None:
     if found is None:
         return None
     alike = [row for name, row in _recipes().items() if name.startswith(f"{found[1]}_") and _way(name) == _way(named)]
-    return max(alike, key=lambda row: (_SINGLE in row["recipe"]) is (_SINGLE in named), default=None)
+    return max(alike, key=lambda row: _is_of_one_card(row["recipe"]) is _is_of_one_card(named), default=None)
+
+
+def _is_of_one_card(name: str) -> bool:
+    return "_single_device" in name or "_low_memory" in name
 
 
 def _way(name: str) -> tuple[str, bool]:

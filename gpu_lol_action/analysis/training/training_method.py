@@ -10,7 +10,7 @@ from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.models.frozen_encoders import method_of_head
 from gpu_lol_action.analysis.models.frozen_models import frozen_by_switch, frozen_language_model
 from gpu_lol_action.analysis.models.frozen_weights import frozen_but_adapters
-from gpu_lol_action.analysis.models.weight_widths import BITS, QLORA, four_bit_switch, weight_bits_of
+from gpu_lol_action.analysis.models.weight_widths import BITS, QLORA, four_bit_switch, weight_bits_of, width_of_scheme
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.runs.entry_points import Run
@@ -32,6 +32,7 @@ _ADAPTERS = (
     "enable_lora",
     "peft_enable",
     "enable_peft",
+    "peft",  # AutoTrain's switch
 )
 # P-tuning and prefix tuning: a few embeddings before the text, of the size of small adapters.
 _PREFIX = ("pre_seq_len", "num_virtual_tokens")
@@ -81,9 +82,16 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         bits = look_up_number(scope, (*BITS, "bits"), 4, 4)
         # A quantizer that the program could use has a width of its own; this run's is said by what is started.
         bits = bits if bits is not None and bits.confidence is Confidence.HIGH else None
-        adapter = look_up(scope, ("adapter",))
+        adapter, scheme = look_up(scope, ("adapter",)), width_of_scheme(scope)
+        is_four = scheme is not None and scheme.value == "4" and scheme.confidence is Confidence.HIGH
         by_itself = four is None and called_at(checkout, run, _ARTS) is not None and _is_arts(checkout, run, lora)
-        if is_on(four) or by_itself or bits is not None or (adapter is not None and adapter.text.lower() == "qlora"):
+        if (
+            is_on(four)
+            or is_four
+            or by_itself
+            or bits is not None
+            or (adapter is not None and adapter.text.lower() == "qlora")
+        ):
             return Finding(
                 "training.method", "qlora", "adapters are trained on 4-bit weights", lora.confidence, lora.evidence
             )
@@ -91,18 +99,24 @@ def method_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     if (head := method_of_head(run)) is not None:
         return head
     if (loaded := called_at(checkout, run, *_LOADS, *_TRAINS_LOADED)) is not None:
-        if (width := weight_bits_of(scope)) is not None:
-            method, why = "qlora" if width.value == "4" else "lora", "quantized weights are not trained themselves"
-            return Finding("training.method", method, why, min(width.confidence, Confidence.MEDIUM), width.evidence)
-        return Finding(
+        return _of_quantized(scope) or Finding(
             "training.method", "full", "a loaded model is trained with all its parameters", Confidence.MEDIUM, loaded
         )
     if run.script is None:
-        return Finding(
+        return _of_quantized(scope) or Finding(
             "training.method", "full", "nothing says that only adapters are trained", Confidence.LOW, run.evidence
         )
     where = Evidence(run.script.path)
     return Finding("training.method", "pretrain", "the program builds the model that it trains", Confidence.LOW, where)
+
+
+def _of_quantized(scope: Scope) -> Finding | None:
+    """Return that adapters are trained, because the weights are loaded quantized: these are not trained themselves; None where they are not."""
+    width = weight_bits_of(scope)
+    if width is None:
+        return None
+    method, why = "qlora" if width.value == "4" else "lora", "quantized weights are not trained themselves"
+    return Finding("training.method", method, why, min(width.confidence, Confidence.MEDIUM), width.evidence)
 
 
 def _is_arts(checkout: Checkout, run: Run, lora: Finding) -> bool:

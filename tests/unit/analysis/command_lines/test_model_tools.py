@@ -1,0 +1,106 @@
+"""Commands of libraries that are used from a shell: what they run, with which model, and that a sentence with such a name is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.domain.analysis import Analysis
+from tests.unit.analysis.conftest import Build
+
+
+def started(checkout: Build, command: str, listed: str = "") -> Analysis:
+    files = {"run.sh": f"#!/bin/bash\n{command}\n"}
+    return analyze(checkout({**files, "requirements.txt": f"{listed}\n"} if listed else files))
+
+
+def value(found: Analysis, field: str) -> str:
+    return next((f.value for f in found.findings if f.field == field), "")
+
+
+@pytest.mark.parametrize(
+    ("command", "listed", "model"),
+    [
+        ("whisper talk.mp3 --model large-v3 --device cuda", "openai-whisper", "openai/whisper-large-v3"),
+        ("whisper $AUDIO", "openai-whisper", "openai/whisper-large-v3-turbo"),
+        ("whisper-ctranslate2 a.wav --model medium.en", "whisper-ctranslate2", "openai/whisper-medium"),
+        ("whisperx data/a.wav --diarize", "whisperx", "openai/whisper-small"),
+        ("esm-fold -i f.fasta -o out", "fair-esm[esmfold]", "facebook/esmfold_v1"),
+        ("aphrodite run meta-llama/Llama-3.1-8B-Instruct", "aphrodite-engine", "meta-llama/Llama-3.1-8B-Instruct"),
+        ('lighteval vllm "model_name=HuggingFaceH4/zephyr-7b-beta,dtype=float16" "a|b|0|0"', "lighteval[vllm]",
+         "HuggingFaceH4/zephyr-7b-beta"),
+        ("boltz predict in.yaml --use_msa_server", "boltz", ""),
+        ("chai-lab fold in.fasta out/", "chai_lab", ""),
+        ("colabfold_batch in.fasta out/ --num-models 5", "colabfold[alphafold]", ""),
+        ('tts --text "hi" --model_name tts_models/en/ljspeech/vits --use_cuda true', "coqui-tts", "tts_models/en/ljspeech/vits"),
+        ("docker run --gpus all -p 8080:80 ghcr.io/huggingface/text-embeddings-inference:1.5 --model-id BAAI/bge-large-en-v1.5",
+         "", "BAAI/bge-large-en-v1.5"),
+    ],
+)  # fmt: skip
+def test_what_runs_a_model_on_a_card_is_heard(checkout: Build, command: str, listed: str, model: str) -> None:
+    found = started(checkout, command, listed)
+    assert found.proposed.meta.workload_type.value == "inference"
+    assert value(found, "model.id") == model
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["whisper is what we use", "tts for everybody", "boltz is a predictor", "demucs separates stems", "aphrodite"],
+)
+def test_a_sentence_that_begins_with_such_a_name_starts_nothing(checkout: Build, line: str) -> None:
+    found = analyze(checkout({"README.md": f"# Notes\n\n```\n{line}\n```\n"}))
+    assert not found.proposed.needs_gpu
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        (
+            "docker run --gpus=1 nvcr.io/nvidia/tritonserver:24.05-py3 tritonserver --model-repository=/models",
+            "inference",
+        ),
+        ("docker run --rm --gpus all our/trainer:latest --epochs 3", "inference"),
+        ("docker run our/service:latest", "cpu-only"),
+    ],
+)
+def test_a_script_that_gives_a_container_a_card_needs_one(checkout: Build, command: str, kind: str) -> None:
+    assert started(checkout, command).proposed.meta.workload_type.value == kind
+
+
+@pytest.mark.parametrize(
+    "package", ["cudf-cu12", "cuml-cu11", "TTS", "FlagEmbedding", "aphrodite-engine", "whisper-ctranslate2"]
+)
+def test_packages_for_cards_are_known_by_the_names_that_pip_has(checkout: Build, package: str) -> None:
+    assert analyze(checkout({"requirements.txt": f"{package}\n"})).proposed.needs_gpu
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "method"),
+    [
+        ("autotrain llm --train --model meta-llama/Llama-3.2-1B --data-path d --peft --quantization int4 --batch-size 4", "training", "qlora"),
+        ("autotrain llm --train --model meta-llama/Llama-3.2-1B --data-path d --batch-size 4", "training", "full"),
+        ("python unsloth-cli.py --model_name unsloth/llama-3-8b --load_in_4bit --r 64 --per_device_train_batch_size 4", "training", "qlora"),
+        ("accelerate launch main.py --model bigcode/starcoder2-15b --tasks humaneval --precision bf16", "inference", ""),
+        ("accelerate launch main.py --model gpt2 --tasks a,b --learning_rate 1e-4 --num_train_epochs 3", "training", "full"),
+        ("xtuner train internlm2_5_chat_7b_qlora_oasst1_e3 --deepspeed deepspeed_zero2", "training", "qlora"),
+    ],
+)  # fmt: skip
+def test_a_program_that_is_not_here_is_told_by_its_options(
+    checkout: Build, command: str, kind: str, method: str
+) -> None:
+    found = started(checkout, command, "torch\ntransformers")
+    assert (found.proposed.meta.workload_type.value, value(found, "training.method")) == (kind, method)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "model"),
+    [
+        ("internlm2_5_chat_7b_qlora_oasst1_e3", "internlm2.5-chat-7b"),
+        ("internlm2_chat_1_8b_full_custom_sft_e1", "internlm2-chat-1.8b"),
+        ("llama2_70b_full_wizardlm_e1", "llama2-70b"),
+        ("qlora_alpaca_e3", ""),
+        ("my_dataset_7", ""),
+    ],
+)
+def test_xtuner_s_recipes_name_their_models(checkout: Build, recipe: str, model: str) -> None:
+    assert value(started(checkout, f"xtuner train {recipe}", "xtuner"), "model.id") == model
