@@ -43,7 +43,7 @@ def served_on_a_card(checkout: Checkout, run: Run | None) -> Finding | None:
 def container_workload(checkout: Checkout, need: Finding) -> Finding | None:
     """Return what a document has containers with a card do, told by what it speaks of more; None where they were not started by one."""
     source = checkout.by_path.get(need.evidence.path)
-    if source is None or not need.why.endswith(_STARTS):
+    if source is None or (source.form is not Form.MARKDOWN and not need.why.endswith(_STARTS)):
         return None
     kind = "training" if tells_of_training(source.text) else "inference"
     return Finding("workload", kind, f"{need.why}, and tells mostly of {kind}", Confidence.LOW, need.evidence)

@@ -82,7 +82,9 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
     # Divided as the run says, and not as many cards needed it.
     undivided = replace(chosen[0], sharding=asked.sharding, gpu_count=asked.gpu_count) if stated is None else chosen[0]
     if not _is_held(undivided, stated):
-        chosen = _on_some_card(undivided, chosen[2], stated, steps, said_fields)
+        fewer = _on_some_card(undivided, chosen[2], stated, steps, said_fields)
+        # What a single sample would not fit either is no reason to doubt how many were written.
+        chosen = fewer if _is_on_any_card(fewer[0]) else chosen
     return chosen if _is_on_any_card(chosen[0]) else _over_machines(chosen)
 
 

@@ -84,5 +84,16 @@ def test_only_what_takes_memory_from_a_run_is_assumed_against_what_was_read(chec
     assert not [gap for each in (found, half) for gap in each.not_understood if AGAINST in gap]
 
 
+@pytest.mark.parametrize("batch", [1, 4])
+def test_a_batch_is_believed_where_not_even_one_sample_fits_a_machine(checkout: Build, batch: int) -> None:
+    # 70 B with all their states: four machines hold four samples a card as well as one.
+    program = TRAIN.format(
+        model="meta-llama/Llama-2-70b-hf", batch=batch, more=f"{DIVIDED}, gradient_checkpointing=True", adapters=""
+    )
+    found = analyze(checkout({"train.py": program, "run.sh": "torchrun --nproc_per_node 8 train.py\n"}))
+    assert not any(AGAINST in gap for gap in found.not_understood)
+    assert (found.proposed.hardware.num_nodes, found.proposed.hardware.gpu_count) == (4, 8)
+
+
 def test_a_run_that_divides_its_model_keeps_its_cards_where_no_card_holds_its_batch(checkout: Build) -> None:
     assert trained(checkout, "facebook/opt-125m", 512, DIVIDED).proposed.hardware.gpu_count == 2
