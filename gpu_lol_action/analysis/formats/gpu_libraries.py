@@ -30,6 +30,9 @@ GPU_MODULES = frozenset({
     "nemo_automodel", "fengshen", "flagai", "easynlp", "lmflow", "tevatron", "pylate", "colpali_engine", "lerobot", "yolox",
     "torchsparse", "mambavision", "kvpress", "cosmos_predict2", "hy3dgen", "deepfloyd_if", "invokeai", "rudalle", "dalle_mini", "scgpt", "momentfm",
     "infinity_emb", "audioldm2", "audiolm_pytorch", "parler_tts", "fastmri", "segmentation_models_pytorch", "clip_retrieval", "omnilingual_asr",
+    "f5_tts", "cosyvoice", "openvoice", "styletts2", "tortoise", "kokoro", "fish_speech", "moshi", "outetts", "groundingdino", "lang_sam",
+    "exllamav3", "ktransformers", "airllm", "nanovllm", "lightllm", "aphrodite", "torchtitan", "unsloth_zoo", "prime_rl", "timesfm", "uni2ts",
+    "neuralforecast", "protenix", "bionemo", "nougat", "olmocr", "magic_pdf", "InstructorEmbedding",
 })  # fmt: skip
 """Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.models import clip_names
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.settings import Scope, find_path
@@ -101,6 +102,8 @@ def is_helper_place(path: str) -> bool:
 def loads_of(source: Source, confidence: Confidence, given: frozenset[str] = frozenset()) -> Iterator[Finding]:
     """Yield the models that a program loads, as findings of that confidence. ``given``: options whose defaults do not count."""
     for name, loader, line, is_part in _loaded_models(source, given):
+        if loader in clip_names.LAST_WORDS and confidence < Confidence.HIGH:
+            continue  # what a module has of CLIP looks at pictures or texts for the model that the run is about
         # Who loads a part of a pipeline puts the rest together otherwise.
         sure = min(confidence, Confidence.MEDIUM) if is_part else confidence
         what = "a part of " if is_part else ""
@@ -119,8 +122,9 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
     is_any = is_named and any(owned.search(source.text) for owned in _OWNED)
     # Most programs load something from some file, and few from a folder that is named for a model: the rest need not be parsed.
     loaders = (*sorted(_LOADERS), *(_FILE_LOADERS if _may_name_a_folder(source) else ()))
+    loaders = (*loaders, *clip_names.LAST_WORDS) if source.mentions("clip") else loaders
     for call in source.code.calls if is_any else source.code.calls_named(*loaders):
-        if call.last in _FILE_LOADERS:
+        if call.last in _FILE_LOADERS and call.name not in clip_names.LOADERS:
             found += [(name, call.last, call.line, False) for name in _of_folder(call)]
             continue
         if NOT_MODELS.search(call.name) or (is_drawn and _JUDGES_PICTURES.search(call.name)):
@@ -174,6 +178,10 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
         return []
     if call.name.startswith(("models.", "torchvision.models.", "timm.")) and call.last not in _LOADERS:
         return [call.last]
+    if call.name in clip_names.LOADERS:
+        text = source.code.resolve(call.arguments[0], call.owner) if call.arguments else None
+        named = clip_names.published_clip(text) if text is not None else None
+        return [named] if named is not None else []
     if call.last not in _LOADERS:
         return []
     values = [*call.arguments[:2], *(value for key, value in call.keywords if key in MODEL_KEYS)]
