@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from gpu_lol_action.analysis.training.placement import AGAINST
+from gpu_lol_action.analysis.training.relaxed import AGAINST
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.records import record
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gpu_lol_action.render.views_proposal import ProposalCase
 
 _UNCHANGED = frozenset({"cpu_only", "same", "environment"})
+_REASSURING = frozenset({"same_machine", "cheaper", "fits_now"})
+"""What is not said in green of code that was not believed as it is written."""
 _QUIET = frozenset({"same_machine", "other_less", "other_new"})
 """What costs nothing, and is told in the text where another project costs more."""
 
@@ -55,7 +57,11 @@ def _verdict_of_project(case: ProposalCase, base: NeedView | None, head: NeedVie
     if base is None:
         return _verdict_alone(case)
     dearer = price_of_all(case.ladder, case.analysis) - price_of_all(case.base_ladder, case.base_analysis)
-    return _verdict_against(base, dearer, change)
+    told = _verdict_against(base, dearer, change)
+    if is_doubtful or not any(map(is_set_aside, case.analysis.not_understood)):
+        return told
+    was_so = case.base_analysis is not None and any(map(is_set_aside, case.base_analysis.not_understood))
+    return "not_as_written" if told in _REASSURING or (told in _UNCHANGED and not was_so) else told
 
 
 def _verdict_alone(case: ProposalCase) -> str:

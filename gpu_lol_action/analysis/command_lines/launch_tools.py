@@ -27,8 +27,7 @@ COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo", "nequip-train", "trtllm-serve", "mim", "nemo",
     "text-generation-launcher", "xtuner", "lmdeploy", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "fairseq-interactive", "ns-train", "mistral-chat", "lm_eval", "lm-eval",
     "megatron", "caffe", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", "spacy", "text-embeddings-router", *RESEARCH_TOOLS, *MODEL_TOOLS})  # fmt: skip
-# Trainers of any model, whose command is told by a configuration: what their own library can do besides says nothing of a run.
-# By their commands: the package that each starts.
+# Trainers of any model, told by a configuration: what their library can do besides says nothing of a run. By command: the package that each starts.
 CONFIGURED = {"llamafactory-cli": "llamafactory", "axolotl": "axolotl", "tune": "torchtune", "litgpt": "litgpt", "swift": "swift", "trl": "trl", "xtuner": "xtuner"}  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
 _VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout", "export"}), "megatron": frozenset({"sft", "pt", "rlhf", "export"}), "caffe": frozenset({"train"}), "spacy": frozenset({"train", "pretrain"}), "ludwig": frozenset({"train", "experiment", "predict", "evaluate", "serve", "forecast", "hyperopt"}), "catalyst-dl": frozenset({"run"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),

@@ -22,6 +22,7 @@ _VERBS = {
     "aphrodite": frozenset({"run", "serve"}),
     "mlc_llm": frozenset({"serve", "chat"}),
 }
+_DEVICES, _CORES = ("device", "d", "accelerator"), frozenset({"cpu", "mps"})
 _OPTIONS = {"tts": frozenset({"text", "model_name", "model_path"})}
 _FILE = regex(r"[\w./$@{}*:~-]{0,300}\.\w{1,8}|[\w.$~{}-]{0,200}/[\w./$@{}*:~-]{0,300}|\"?\$[\w{}@*]{1,80}\"?")
 
@@ -42,7 +43,15 @@ _FOLDED = {"esm-fold": "facebook/esmfold_v1"}
 
 
 def is_model_command(tool: str, options: Mapping[str, str], places: Sequence[str]) -> bool:
-    """Whether the words behind such a tool's name are a command of its own, and no sentence."""
+    """Whether the words behind such a tool's name are a command of its own that runs its model on a card, and no sentence."""
+    if (
+        any(options.get(name, "").lower() in _CORES for name in _DEVICES)
+        or "msa-only" in options
+        or "msa_only" in options
+    ):
+        return False
+    if options.get("use_cuda", "").lower() in {"false", "0"}:
+        return False
     if tool in _VERBS:
         return bool(places) and places[0] in _VERBS[tool]
     if tool in _OPTIONS:

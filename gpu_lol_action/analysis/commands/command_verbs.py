@@ -68,6 +68,13 @@ _TRAINING_OPTION = regex(
     r"|(?:num_|max_|n_|nb_|train_)?epochs|weight_decay|gradient_accumulation_steps|ppo_mini_batch_size)$"
 )
 
+# Options of Hugging Face's trainer, which nothing else is told.
+_TRAINERS_OPTION = regex(r"per_(?:device|gpu)_train_batch_size|num_train_epochs|gradient_accumulation_steps")
+# What evaluation harnesses are told to measure.
+_BENCHMARK = regex(
+    r"(?:humaneval|mbpp|gsm8k|hellaswag|mmlu|arc_|truthfulqa|winogrande|apps|ds1000|multiple-|leaderboard|lambada|boolq|piqa)"
+)
+
 # A pipeline warms up as well (`--num_inference_steps 20 --warmup_steps 1`).
 _OF_SAMPLING = regex(r"(?:^|\.)(?:num_)?(?:inference|sampling|denoising)_steps$")
 
@@ -126,7 +133,7 @@ def by_name(command: LaunchCommand) -> Behavior:
         or "_train" in name
         or "do_train" in command.options
         or _is_switched_to_train(command)
-        or is_told_to_train(command)
+        or any(_TRAINERS_OPTION.fullmatch(key) for key in command.options)
     ):
         return Behavior.TRAINS
     if SERVING_TARGET.search(name.removesuffix(".py")):
@@ -188,7 +195,7 @@ def by_words(command: LaunchCommand) -> Behavior:
         return Behavior.INFERS
     if command.source.form is Form.SHELL and SERVING_TARGET.search(command.source.name):
         return Behavior.INFERS  # the script around it says what for
-    if "tasks" in command.options and not is_told_to_train(command):
+    if _BENCHMARK.match(command.options.get("tasks", "")) and not is_told_to_train(command):
         return Behavior.INFERS  # evaluation harnesses are launched on several cards as well
     return Behavior.TRAINS if command.is_launcher or "_train" in name else Behavior.INFERS
 

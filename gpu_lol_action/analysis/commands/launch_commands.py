@@ -34,6 +34,7 @@ from gpu_lol_action.analysis.commands.cloned_paths import at_hand
 from gpu_lol_action.analysis.commands.console_scripts import scripts_of_its_own
 from gpu_lol_action.analysis.commands.estimator_jobs import estimator_lines
 from gpu_lol_action.analysis.commands.example_calls import example_call
+from gpu_lol_action.analysis.commands.installed_tools import is_a_word_alone
 from gpu_lol_action.analysis.commands.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
 from gpu_lol_action.analysis.commands.launch_programs import MAX_PROGRAMS, started_lines, submits_job
 from gpu_lol_action.analysis.commands.linked_scripts import linked_scripts
@@ -56,8 +57,7 @@ from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-MAX_COMMANDS = 400
-MAX_DOCUMENTS = 60
+MAX_COMMANDS, MAX_DOCUMENTS = 400, 60
 MAX_FOLLOWED = 3  # scripts that start scripts
 MAX_ENTERED = 200  # ways into scripts, each read anew with what it is handed
 MAX_SCRIPT = 64 * 1024  # characters
@@ -209,9 +209,8 @@ def parse_command(
     is_named = list(places) == ["serve"] and not options and source.form is Form.MARKDOWN
     if target is None or is_named:  # a tool's name with its verb, in a sentence: a server is told what to serve
         return None
-    known = {**variables, **own}
     request = asked or request_of_words(runner)
-    hosts, processes = on_hosts(tool, options, processes_of(tool, target, options, known))
+    hosts, processes = on_hosts(tool, options, processes_of(tool, target, options, {**variables, **own}))
     processes = processes or request.gpus
     nodes = next((as_count(options.get(name)) for name in NODE_FLAGS if name in options), 0) or request.nodes or hosts
     configs = tuple(
@@ -219,8 +218,7 @@ def parse_command(
         for name, word in [*(("", place) for place in places), *options.items()]
         if word != target and (_is_config(name, word) or (tool == "spacy" and word.endswith(".cfg")))
     )
-    is_divided = (processes or 0) > 1 or starts_several(tool, options)
-    where = Evidence(source.path, line)
+    is_divided, where = (processes or 0) > 1 or starts_several(tool, options), Evidence(source.path, line)
     return LaunchCommand(
         tool, target, processes, nodes, options, configs, where, source, tuple(places), " ".join(put.split())[:300],
         where, "", is_divided, without_comment(text).rstrip().endswith("&"),
@@ -248,7 +246,7 @@ def _of_source(
         if not may_start(line.text, scripts):
             continue
         command = parse_command(at_hand(checkout, line), line.variables, source, line.line, scripts)
-        if command is not None:
+        if command is not None and not is_a_word_alone(checkout, command.tool):
             yield _requested(replace(command, section=line.section, folder=line.folder), request)
         elif depth < MAX_FOLLOWED:
             yield from _led_to(checkout, source, line, seen, depth)

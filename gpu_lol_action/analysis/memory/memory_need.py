@@ -27,7 +27,7 @@ from gpu_lol_action.analysis.stated.marked_statements import (
     of_one_size,
     on_the_same_count,
 )
-from gpu_lol_action.analysis.stated.ordinary_cards import ordinary
+from gpu_lol_action.analysis.stated.ordinary_cards import COMMON_GIB, ordinary
 from gpu_lol_action.analysis.stated.reconcile import (
     WEIGHT_OF_NAMED_CARD,
     WEIGHT_OVER_ROUGH,
@@ -38,7 +38,7 @@ from gpu_lol_action.analysis.stated.reconcile import (
     reconcile,
     statements,
 )
-from gpu_lol_action.analysis.training.placement import ALL_FIELDS, machines_of, need_of
+from gpu_lol_action.analysis.training.placement import ALL_FIELDS, MOST_CARDS, machines_of, need_of
 from gpu_lol_action.analysis.training.rl_need import with_engine
 from gpu_lol_action.analysis.training.serving import SHARE_FIELD, with_share
 from gpu_lol_action.analysis.training.untold_trainers import as_told
@@ -110,7 +110,12 @@ def memory_need(
     if agreed is None and is_guessed:
         breakdown = _roomy(breakdown, question)
     agreed = agreed or ordinary(
-        breakdown, question, findings, confidence, said, is_counted=stated is not None or not has_batch(findings)
+        breakdown,
+        question,
+        findings,
+        confidence,
+        said,
+        is_for_batch=stated is None and _is_for_batch(question, findings),
     )
     alone = _undivided(question, asked) if stated is None else question
     one = _one_card(agreed, alone) if alone is not question and agreed is not None else None
@@ -141,6 +146,14 @@ def memory_need(
         saved,
         asked.batch_size if has_batch(findings) else 0,
     )
+
+
+def _is_for_batch(question: VramQuestion, findings: tuple[Finding, ...]) -> bool:
+    """Whether more than the common card is asked for because of the batch that is written: a single sample would do with that card, or with more of them."""
+    if not has_batch(findings) or question.batch_size == 1:
+        return False
+    single = estimate_vram(replace(question, batch_size=1))
+    return need_of(single) <= COMMON_GIB + 1 or question.gpu_count < MOST_CARDS
 
 
 def _roomy(breakdown: MemoryBreakdown, question: VramQuestion) -> MemoryBreakdown:

@@ -9,11 +9,11 @@ from gpu_lol_action.analysis.media.open_sizes import DEFAULT_GIB, Bound, bounded
 from gpu_lol_action.analysis.training.placement import (
     LARGE_CARD_GIB,
     LARGEST_CARD_GIB,
-    Relaxed,
     over_stages,
     place,
     share_batch,
 )
+from gpu_lol_action.analysis.training.relaxed import Relaxed
 from gpu_lol_action.domain.finding import Finding
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 

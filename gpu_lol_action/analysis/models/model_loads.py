@@ -102,7 +102,7 @@ def is_helper_place(path: str) -> bool:
 def loads_of(source: Source, confidence: Confidence, given: frozenset[str] = frozenset()) -> Iterator[Finding]:
     """Yield the models that a program loads, as findings of that confidence. ``given``: options whose defaults do not count."""
     for name, loader, line, is_part in _loaded_models(source, given):
-        if loader in clip_names.LAST_WORDS and confidence < Confidence.HIGH:
+        if loader in clip_names.LOADERS and confidence < Confidence.HIGH:
             continue  # what a module has of CLIP looks at pictures or texts for the model that the run is about
         # Who loads a part of a pipeline puts the rest together otherwise.
         sure = min(confidence, Confidence.MEDIUM) if is_part else confidence
@@ -132,7 +132,8 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
         for text in loaded_texts(call, source, given):
             name = model_name(text)
             if name is not None:
-                found.append((name, call.last, call.line, call.keyword("subfolder") is not None))
+                loader = call.name if call.name in clip_names.LOADERS else call.last
+                found.append((name, loader, call.line, call.keyword("subfolder") is not None))
     # To ask for all calls of a program has it parsed: most name no class so.
     if _may_name_its_class(source.text):
         found += [(name, call.last, call.line, False) for call in source.code.calls if (name := _of_own_class(call))]

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from gpu_lol_action.analysis.command_lines.model_tools import model_of_tool
 from gpu_lol_action.analysis.commands.launch_commands import launch_commands
 from gpu_lol_action.analysis.documents.shown_programs import is_shown
 from gpu_lol_action.analysis.files.checkout import Checkout
@@ -31,7 +30,7 @@ from gpu_lol_action.analysis.models.model_loads import (
 )
 from gpu_lol_action.analysis.models.model_shapes import shape_of_config, shape_of_run
 from gpu_lol_action.analysis.models.models_beside import largest_first
-from gpu_lol_action.analysis.models.served_models import served_words, told_as_variable
+from gpu_lol_action.analysis.models.served_models import served_words, told_as_variable, told_to_a_tool
 from gpu_lol_action.analysis.networks.sources import runs_without_gradients
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.main_guards import started_alone
@@ -127,21 +126,13 @@ def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
     yield from told_as_variable(run)
     if (tuned := recipe_model(run)) is not None:
         yield tuned
-    yield from _of_tool(run)
+    yield from told_to_a_tool(run)
     scope = scope_of(checkout, run)
     yield from referred_models(checkout, run, scope)
     yield from _settings(scope.tiers[:2])
     for word in _handed(run):
         if HUB_ID.fullmatch(word) and checkout.find(word) is None and (name := model_name(word)) is not None:
             yield Finding("model.id", name, f"`{run.shown}` is handed it", Confidence.HIGH, run.evidence)
-
-
-def _of_tool(run: Run) -> Iterator[Finding]:
-    """Yield the model that a command of a tool runs or tunes, which knows it by a name of its own; a file of the checkout says itself what it tunes."""
-    command = run.command
-    named = model_of_tool(command.tool, run.options, command.words) if command is not None and not run.configs else None
-    if named is not None and command is not None and find_model(named) is not None:
-        yield Finding("model.id", named, f"`{command.tool}` is told it", Confidence.HIGH, run.evidence)
 
 
 def _handed(run: Run) -> Iterator[str]:

@@ -1,14 +1,16 @@
-"""Where a server is told its model: in the words behind its name, or as a variable of the file that describes the service."""
+"""Where a server or another tool is told its model: in the words behind its name, or as a variable of the file that describes the service."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpu_lol_action.analysis.command_lines.model_tools import model_of_tool
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.models.model_loads import model_name
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.estimation.model_facts import find_model
 
 _SERVED = regex(r"vllm serve|sglang|text-generation-launcher|aphrodite run|mlc_llm serve")
 _MODEL_VARIABLE = regex(
@@ -33,3 +35,11 @@ def told_as_variable(run: Run) -> Iterator[Finding]:
             where = Evidence(command.source.path, command.source.text.count("\n", 0, found.start(1)) + 1)
             yield Finding("model.id", name, f"`{run.shown}` is given it as a variable", Confidence.HIGH, where)
             return
+
+
+def told_to_a_tool(run: Run) -> Iterator[Finding]:
+    """Yield the model that a command of a tool runs or tunes, which knows it by a name of its own; a file of the checkout says itself what it tunes."""
+    command = run.command
+    named = model_of_tool(command.tool, run.options, command.words) if command is not None and not run.configs else None
+    if named is not None and command is not None and find_model(named) is not None:
+        yield Finding("model.id", named, f"`{command.tool}` is told it", Confidence.HIGH, run.evidence)

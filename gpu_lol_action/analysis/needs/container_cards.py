@@ -20,6 +20,7 @@ _RESERVES = regex(
 )
 _GIVEN = regex(r"(?<![\w-])--gpus[ =](?:all\b|[\"']?device=|[1-9])|--runtime[ =]nvidia\b|\bnvidia-docker run\b")
 _DOCKER = regex(r"\b(?:docker|podman) (?:container )?run\b|\bnvidia-docker run\b")
+_ALONE = regex(r"(?:sudo |exec )?(?:docker|podman|nvidia-docker) ")
 _STARTS = "starts a container with a GPU"
 MAX_DOCUMENTS, MAX_HELPERS, MAX_BEFORE = 20, 3, 400
 
@@ -58,11 +59,24 @@ def _started_with_a_card(checkout: Checkout) -> Finding | None:
         for found in _GIVEN.finditer(source.text) if _DOCKER.search(source.text) is not None else ():
             # Over as many lines as the command goes on.
             before = source.text[max(0, found.start() - MAX_BEFORE) : found.end()].replace("\\\n", " ").split("\n")[-1]
-            if _DOCKER.search(before) is not None:
+            is_started = source.form is Form.MARKDOWN or _is_started(source.text, found.start())
+            if _DOCKER.search(before) is not None and is_started:
                 where = Evidence(source.path, source.text.count("\n", 0, found.start()) + 1)
                 why = f"`{source.name}` {_STARTS}"
                 return Finding("gpu.use", "yes", why, Confidence.MEDIUM, where)
     return None
+
+
+def _is_started(text: str, at: int) -> bool:
+    """Whether a script starts a container whenever it is run, at a place of its text: no remark, no echo, no branch, and not to look for a card alone."""
+    start = text.rfind("\n", 0, at) + 1
+    while start > 1 and text[:start].rstrip("\n").endswith("\\"):
+        start = text.rfind("\n", 0, start - 1) + 1
+    end = at
+    while (end := text.find("\n", end)) != -1 and text[end - 1] == "\\":
+        end += 1
+    command = text[start : end if end != -1 else len(text)]
+    return _ALONE.match(command) is not None and "nvidia-smi" not in command
 
 
 def _compose_need(checkout: Checkout) -> Finding | None:

@@ -27,6 +27,8 @@ _KEYS = (
     ("in_backward", "optimizer_in_bwd"),
     ("length", "tokenizer.max_seq_len"),
 )
+# A command that gives one of these tunes another model by the same recipe.
+_OF_THE_MODEL = frozenset({"model._component_", "checkpointer.checkpoint_dir"})
 _SWITCHES = {"on": "true", "off": "false"}
 
 
@@ -76,7 +78,7 @@ def recipe_settings(run: Run) -> tuple[Setting, ...]:
 def recipe_model(run: Run) -> Finding | None:
     """Return the model that the recipe tunes."""
     row = recipe_of(run)
-    if row is None:
+    if row is None or not _OF_THE_MODEL.isdisjoint(run.options):
         return None
     why = f"torchtune's `{row['recipe']}` tunes it"
     return Finding("model.id", row["model"], why, Confidence.HIGH, run.evidence)

@@ -38,11 +38,11 @@ def ordinary(
     confidence: Confidence,
     said: Iterable[Statement],
     *,
-    is_counted: bool,
+    is_for_batch: bool,
 ) -> Agreement | None:
     """Return the memory of a card that goes without saying, for a training of which nothing was weighed; None where the sum stands.
 
-    ``is_counted``: something says how many cards there are, or nothing how large a batch is; otherwise cards were chosen for what was written.
+    ``is_for_batch``: nothing says how many cards there are, and it is the batch that is written for which a larger one was chosen.
 
     A sum that is sure, or small, stands, and so does one where documentation speaks of larger cards. Nobody needs to say that a
     large transformer which the program itself lays out, all of a language model on many cards, or anything on several machines, is
@@ -59,7 +59,7 @@ def ordinary(
     over = OVER_COMMON_WHOLE if question.method.trains_everything else OVER_COMMON
     is_little_over = required > COMMON_GIB and breakdown.expected_gib <= COMMON_GIB * over
     is_little_over = is_little_over or _keeps_too_much(breakdown, question)
-    if not is_little_over or not is_counted or any(each.memory_gib > COMMON_GIB + 1 for each in said):
+    if not is_little_over or is_for_batch or any(each.memory_gib > COMMON_GIB + 1 for each in said):
         return None
     named = "nothing names a card of more than 80 GB"
     where = next((each.evidence for each in findings if each.field == "model.id"), Evidence("."))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from gpu_lol_action.analysis.training.relaxed import AGAINST, Relaxed, fewer_than
 from gpu_lol_action.domain.card_sizes import ORDINARY_GIB
 from gpu_lol_action.domain.gpus import accelerators
 from gpu_lol_action.domain.memory import MemoryBreakdown
@@ -25,22 +26,9 @@ COUNTS = (1, 2, 4, 8)
 MACHINES = (2, 4, 8, 16, 32, 64)
 """How many machines of eight a training may be divided over: the memory of a cluster is asked for in such steps."""
 ROOM = 0.95
-FINE = 4
-"""Binary digits to which a batch or a length that is assumed is round."""
 ALL_FIELDS = frozenset({"as said"})
 """In place of the fields that somebody decided: then nothing is assumed at all."""
-AGAINST = "against what was read"
-"""How every sentence on what was read and is not believed says so."""
 _BATCH, _LENGTH = "training.batch_size", "training.sequence_length"
-
-
-@dataclass(frozen=True, slots=True)
-class Relaxed:
-    """What is assumed so that a run fits: the field of its findings, and the sentence. ``is_against``: something was read there, and is not believed."""
-
-    field: str
-    words: str
-    is_against: bool = False
 
 
 Placed = tuple[VramQuestion, int, tuple[Relaxed, ...]]
@@ -83,8 +71,7 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
     undivided = replace(chosen[0], sharding=asked.sharding, gpu_count=asked.gpu_count) if stated is None else chosen[0]
     if not _is_held(undivided, stated):
         fewer = _on_some_card(undivided, chosen[2], stated, steps, said_fields)
-        # What a single sample would not fit either is no reason to doubt how many were written.
-        chosen = fewer if _is_on_any_card(fewer[0]) else chosen
+        return fewer if _is_on_any_card(fewer[0]) else _on_some_machines(chosen, fewer)
     return chosen if _is_on_any_card(chosen[0]) else _over_machines(chosen)
 
 
@@ -143,14 +130,18 @@ def _on_some_card(
     said_fields: AbstractSet[str],
 ) -> Placed:
     """Return the question with what was read set aside, step by step, until some card holds it: nobody runs what none does."""
-    if _LENGTH not in said_fields and (shorter := _shorter(asked, stated)) is not None:
-        return (*_placed(shorter, stated), said)  # that a length is assumed is said wherever none was found
+    short = asked
+    if _LENGTH not in said_fields and _has_texts(asked):
+        shorter = _shorter(asked, stated)
+        if shorter is not None:
+            return (*_placed(shorter, stated), said)  # that a length is assumed is said wherever none was found
+        short = replace(asked, sequence_length=min(asked.sequence_length, SHORT_TEXT))
+    if _BATCH in said_fields and (smaller := _smaller_batch(short, stated)) is not None:
+        fewer = f"a batch of {smaller.batch_size} is assumed {AGAINST}: {_why_not(short, stated)}"
+        return (*_placed(smaller, stated), (*said, Relaxed(_BATCH, fewer, is_against=True)))
     length: Step = (_LENGTH, {"sequence_length": 4096}, "4096 tokens are assumed")
     for field, change, words in (*steps, length):
         if field in said_fields and _changes(asked, change):
-            if field == _BATCH and (smaller := _smaller_batch(asked, stated)) is not None:
-                fewer = f"a batch of {smaller.batch_size} is assumed {AGAINST}: {_why_not(asked, stated)}"
-                return (*_placed(smaller, stated), (*said, Relaxed(field, fewer, is_against=True)))
             asked = replace(asked, **change)
             told = f"{words} {AGAINST}: no card holds the run otherwise"
             said = (*said, Relaxed(field, told, is_against=True))
@@ -167,6 +158,24 @@ def _why_not(asked: VramQuestion, stated: int | None) -> str:
     return "more cards would be needed for it alone" if is_on_many else "no card holds the run otherwise"
 
 
+def _on_some_machines(chosen: Placed, fewer: Placed) -> Placed:
+    """Return what not even a single sample of fits one machine (``fewer``) over the machines that hold that, with as many samples of what was read as they hold.
+
+    That a sample does not fit is no reason to doubt how many were written.
+    """
+    spread = _over_machines(fewer)
+    question, count, said = chosen
+    if spread[0].gpu_count == fewer[0].gpu_count:
+        return fewer
+    for batch in (question.batch_size, *fewer_than(question.batch_size, 1)):
+        held = sharded(replace(question, batch_size=batch), spread[0].gpu_count)
+        if need_of(estimate_vram(held)) <= LARGE_CARD_GIB:
+            words = f"a batch of {batch} is assumed {AGAINST}: more machines would be needed for it alone"
+            told = () if batch == question.batch_size else (Relaxed(_BATCH, words, is_against=True),)
+            return held, count, (*said, *told, *spread[2][-1:])
+    return spread
+
+
 def _over_machines(chosen: Placed) -> Placed:
     """Return what no machine of eight holds divided over the fewest that do; as it was where a count of its own says otherwise."""
     question, count, said = chosen
@@ -181,22 +190,24 @@ def _over_machines(chosen: Placed) -> Placed:
 
 
 def _one_at_a_time(asked: VramQuestion, stated: int | None, chosen: Placed) -> Placed:
-    """Return the question of an inference with the largest batch that one card holds, or one sample where its batch was read and no card holds it.
+    """Return the question of an inference with the largest batch that as many cards hold as a single sample takes.
 
-    As it is where that does not help. What makes pictures or sound has batches of its own at its edge: of windows, of frames that are prepared.
+    As it is where that does not help. Where no card holds what was read and there are no texts, a single sample: what makes pictures or sound has batches of its own at its edge: of windows, of frames that are prepared.
     """
-    for batch in _fewer(asked.batch_size, 1) if _is_on_any_card(chosen[0]) else ():
-        smaller = replace(asked, batch_size=batch)
-        question, count = _placed(smaller, stated)
-        if count == 1:
-            words = f"a batch of {smaller.batch_size} is assumed {AGAINST}: several cards would be needed for it alone"
-            return question, count, (Relaxed(_BATCH, words, is_against=True),)
-    question, count = _placed(replace(asked, batch_size=1), stated)
-    if asked.batch_size == 1 or not _is_on_any_card(question) or count >= chosen[1] > 1:
+    if asked.batch_size == 1:
         return chosen
-    otherwise = "more cards would be needed" if _is_on_any_card(chosen[0]) else "no card holds the run otherwise"
+    single, least = _placed(replace(asked, batch_size=1), stated)
+    is_held = _is_on_any_card(chosen[0])
+    if not _is_on_any_card(single) or (is_held and least >= chosen[1]):
+        return chosen
+    otherwise = "a larger card or more of them would be needed for it alone" if is_held else "no card holds it"
+    for batch in fewer_than(asked.batch_size, 2) if is_held or _has_texts(asked) else ():
+        question, count = _placed(replace(asked, batch_size=batch), stated)
+        if count <= least and _is_on_any_card(question):
+            words = f"a batch of {batch} is assumed {AGAINST}: {otherwise}"
+            return question, count, (Relaxed(_BATCH, words, is_against=True),)
     words = f"one sample at a time is assumed {AGAINST}: {otherwise}"
-    return question, count, (Relaxed(_BATCH, words, is_against=True),)
+    return single, least, (Relaxed(_BATCH, words, is_against=True),)
 
 
 def _with_batch_of_adapters(chosen: Placed) -> Placed:
@@ -218,39 +229,32 @@ def _with_batch_of_adapters(chosen: Placed) -> Placed:
 
 def _smaller_batch(asked: VramQuestion, stated: int | None) -> VramQuestion | None:
     """Return the question with the largest batch that a machine holds, of so many cards one of those that are widely rented; None where none does with two."""
-    for batch in _fewer(asked.batch_size, 2):
+    for batch in fewer_than(asked.batch_size, 2):
         smaller = replace(asked, batch_size=batch)
         if _is_rentable(_placed(smaller, stated)[0]) if stated is not None else _is_held(smaller, stated):
             return smaller
     return None
 
 
-def _fewer(number: int, least: int) -> Iterator[int]:
-    """Yield what is smaller than a number, the largest first, in steps of an eighth of the power of two below it and less.
-
-    So near to what does not fit that more of a run takes no smaller machine; so round that somebody would write it.
-    """
-    while number > least:
-        step = 2 ** max(0, (number - 1).bit_length() - FINE)
-        number = (number - 1) // step * step
-        yield max(number, least)
+def _has_texts(asked: VramQuestion) -> bool:
+    return asked.model.has_shape and asked.model.kind.startswith(("llm", "vlm"))
 
 
 def _shorter(asked: VramQuestion, stated: int | None) -> VramQuestion | None:
-    """Return the question with texts whose length nothing says as long as a machine holds them; None where none does, or where it has none."""
-    if not asked.model.has_shape or not asked.model.kind.startswith(("llm", "vlm")):
-        return None
-    texts = (replace(asked, sequence_length=length) for length in _fewer(asked.sequence_length, SHORT_TEXT))
+    """Return the question with texts whose length nothing says as long as a machine holds them; None where none does."""
+    texts = (replace(asked, sequence_length=length) for length in fewer_than(asked.sequence_length, SHORT_TEXT))
     return next((shorter for shorter in texts if _is_held(shorter, stated)), None)
 
 
 def _is_held(asked: VramQuestion, stated: int | None) -> bool:
-    """Whether some machine holds a run: no more of the largest cards are taken for its samples than one sample at a time would need."""
+    """Whether some machine holds a run: for its samples no more of the largest cards are taken than one sample at a time would need, or twice as many large ones."""
     question, count = _placed(asked, stated)
     if not _is_on_any_card(question):
         return False
-    is_few = stated is not None or count == 1 or _is_rentable(question)
-    return is_few or count <= _placed(replace(asked, batch_size=1), stated)[1]
+    if stated is not None or count == 1:
+        return True
+    few = _placed(replace(asked, batch_size=1), stated)[1]
+    return count <= (DEAR_CARDS * few if _is_rentable(question) else few)
 
 
 def _is_on_any_card(question: VramQuestion) -> bool:

@@ -152,7 +152,7 @@ def _named(run: Run, scope: Scope) -> Finding | None:
     words += f" {run.options.get('network_module', '')}"  # kohya's scripts
     words += f" {(recipe_of(run) or {}).get('recipe', '')}"
     if regex(r"lora", re.IGNORECASE).search(words):
-        method = _named_method(scope, words)
+        method = "qlora" if _built_on_four_bits(scope) is not None else _named_method(scope, words)
         return Finding("training.method", method, "the command names LoRA", Confidence.MEDIUM, run.evidence)
     if run.command is None and run.script is not None and _NAMED.search(run.script.name):
         method = _named_method(scope, run.script.name)
@@ -181,8 +181,13 @@ def _configured(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
 
 def _built_on_four_bits(scope: Scope) -> Setting | None:
     """Return the setting by which torchtune builds a model for QLoRA (``torchtune.models.gemma2.qlora_gemma2_9b``)."""
-    settings = scope.tiers[1][1] if len(scope.tiers) > 1 else ()
-    return next((s for s in settings if s.path == "model._component_" and ".qlora_" in s.text), None)
+    for _, settings in scope.tiers[:2]:
+        for setting in settings:
+            if setting.path == "model._component_":
+                return setting if ".qlora_" in setting.text else None
+            if setting.path == "model.quantize_base":
+                return setting if setting.text.strip().lower() == "true" else None
+    return None
 
 
 def _named_method(scope: Scope, words: str) -> str:

@@ -29,6 +29,11 @@ _WRAPPERS = {"BlockOptimizer": "badam", "DynamicLayerActivationCallback": "lisa"
 _SWITCHED = ("galore", "apollo", "badam", "adam_mini", "muon", "lisa")
 # What axolotl and ms-swift name of LISA: any number of layers switches it on.
 _LISA = ("lisa_n_layers", "lisa_activated_layers")
+# The run's own, and not that of one network of several.
+_OF_THE_MODEL = regex(r"(?:(?:model|trainer|training|train|algo(?:rithm)?|module|task)\.)?optim(?:izer)?")
+_KNOWN = regex(
+    r"adam|sgd|lion|lamb|lars|adafactor|rmsprop|adagrad|muon|came|prodigy|sophia|novograd|shampoo|lomo", re.IGNORECASE
+)
 _BUILT_BY = frozenset({"_component_", "_target_", "class_path"})
 _RANKS = ("galore_rank", "apollo_rank", "rank")
 _RANK_ARGUMENT = regex(r"\brank[\"']?\s*[=:]\s*(\d{1,4})\b")
@@ -59,7 +64,7 @@ def optimizer_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             return _named(name, switch)
     if (layers := look_up_number(scope, _LISA, 1, 64)) is not None and layers.confidence is Confidence.HIGH:
         return _named("lisa", layers)
-    if found is None:
+    if found is None and not _builds_one(checkout, run):
         found = _component(scope)
     if found is None or not _PLAIN.fullmatch(found.text) or _NO_OPTIMIZER.fullmatch(found.text):
         return _built_optimizer(checkout, run)
@@ -68,13 +73,19 @@ def optimizer_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     )
 
 
+def _builds_one(checkout: Checkout, run: Run) -> bool:
+    """Whether the program builds an optimizer itself, of whatever kind."""
+    closure = import_closure(checkout, run.script) if run.script is not None else ()
+    return any(source.code.calls_named(*_USUAL, *_SPARING) for source in closure if source.code is not None)
+
+
 def _component(scope: Scope) -> Found | None:
     """Return the class that a configuration has built for its optimizer, as torchtune and Hydra write it: the last word of its path."""
     for confidence, settings in scope.tiers[:2]:
         for setting in settings:
             section, _, key = setting.path.rpartition(".")
-            if key in _BUILT_BY and section.rpartition(".")[2] in {"optimizer", "optim"} and setting.text.strip():
-                name = setting.text.strip().rpartition(".")[2]
+            name = setting.text.strip().rpartition(".")[2]
+            if key in _BUILT_BY and _OF_THE_MODEL.fullmatch(section) and _KNOWN.search(name):
                 return Found(replace(setting, text=name), confidence)
     return None
 

@@ -18,6 +18,7 @@ from gpu_lol_action.render.check_report import proposal_report
 from gpu_lol_action.render.screen import PLAIN
 from gpu_lol_action.render.views_proposal import ProposalCase, proposal_view
 from tests.golden.cases import LADDER, NOW, POLICY
+from tests.golden.change_cases import change_of
 
 TRAIN = """from transformers import AutoModelForCausalLM, AutoTokenizer, Trainer, TrainingArguments
 from peft import LoraConfig, get_peft_model
@@ -64,6 +65,17 @@ def test_a_terminal_says_it_once_and_above_the_memory(tmp_path: Path) -> None:
 def test_what_is_believed_is_told_in_green(tmp_path: Path, batch: int) -> None:
     view = proposal_view(case_of(found(tmp_path, batch)))
     assert (view.verdict, view.set_aside) == ("first", ())
+
+
+def test_beside_a_base_no_green_heading_hides_it(tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "head").mkdir()
+    base, head = found(tmp_path / "base", 8), found(tmp_path / "head", 2000)
+    beside = {"base_ladder": LADDER, "base_sha": "b" * 40}
+    case = replace(case_of(head), base_analysis=base, change=change_of(base, head), **beside)
+    assert proposal_view(case).verdict == "not_as_written"
+    same = replace(case_of(head), base_analysis=head, change=change_of(head, head), **beside)
+    assert proposal_view(same).verdict == "same"
 
 
 def test_what_a_person_wrote_down_is_no_guess(tmp_path: Path) -> None:

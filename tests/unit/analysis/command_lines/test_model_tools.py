@@ -104,3 +104,68 @@ def test_a_program_that_is_not_here_is_told_by_its_options(
 )
 def test_xtuner_s_recipes_name_their_models(checkout: Build, recipe: str, model: str) -> None:
     assert value(started(checkout, f"xtuner train {recipe}", "xtuner"), "model.id") == model
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "whisper a.mp3 --device cpu --model tiny",
+        "demucs -d cpu song.mp3",
+        "tts --text hi --model_name tts_models/en/x --use_cuda false",
+        "boltz predict a.yaml --accelerator cpu",
+        "colabfold_batch in.fasta out --msa-only",
+    ],
+)
+def test_a_tool_that_is_told_the_cores_needs_no_card(checkout: Build, command: str) -> None:
+    readme = f"# Use\n\n```\npip install openai-whisper demucs coqui-tts boltz\n{command}\n```\n"
+    assert not analyze(checkout({"README.md": readme})).proposed.needs_gpu
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "command"),
+    [
+        ("go.mod", "module github.com/a/whisper\n", "whisper encrypt secret.txt"),
+        ("package.json", '{"name": "tts", "bin": {"tts": "index.js"}}', "tts --text hi"),
+        ("README.md", "# Graphite's files\n", "whisper create /opt/graphite/x.wsp 60:1440"),
+    ],
+)
+def test_another_program_of_such_a_name_is_none(checkout: Build, name: str, text: str, command: str) -> None:
+    assert not analyze(checkout({name: text, "run.sh": f"#!/bin/bash\n{command}\n"})).proposed.needs_gpu
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# docker run --gpus all would be needed, but we do not use it",
+        "echo 'Test it with: docker run --rm --gpus all nvidia/cuda:11.0-base'",
+        "docker run --rm --gpus all nvidia/cuda:11.0-base nvidia-smi",
+        "alias dgpu='docker run --gpus all --rm -it'",
+        'if [ "$GPU" = 1 ]; then docker run --gpus all x; else docker run x; fi',
+        'if [ "$GPU" = 1 ]; then\n  docker run --gpus all x\nfi',
+    ],
+)
+def test_a_script_that_only_speaks_of_containers_with_cards_needs_none(checkout: Build, line: str) -> None:
+    assert not analyze(checkout({"tool.py": "import pandas\n", "t.sh": f"{line}\n"})).proposed.needs_gpu
+
+
+@pytest.mark.parametrize(
+    ("command", "listed"),
+    [
+        ("python evaluate.py --model meta-llama/Llama-2-70b-hf --epochs 1", "torch\ntransformers"),
+        ("python simulate_client.py --epochs 5", "numpy"),
+        ("python test.py --model_path x.pth --lr 1e-4 --epochs 100", "torch"),
+    ],
+)
+def test_a_program_that_is_not_here_is_no_training_for_a_number_of_epochs(
+    checkout: Build, command: str, listed: str
+) -> None:
+    found = analyze(checkout({"README.md": f"# Use\n\n```\n{command}\n```\n", "requirements.txt": f"{listed}\n"}))
+    assert found.proposed.meta.workload_type.value != "training"
+
+
+@pytest.mark.parametrize(
+    "task", ["mnli --batch_size 32 --optimizer adamw", "nlvr,vqa --bs 32 --total_iters 1000", "pretrain --data x"]
+)
+def test_tasks_that_are_learned_are_no_evaluation(checkout: Build, task: str) -> None:
+    found = started(checkout, f"torchrun --nproc_per_node 4 main.py --model bert-large-uncased --tasks {task}", "torch")
+    assert found.proposed.meta.workload_type.value == "training"

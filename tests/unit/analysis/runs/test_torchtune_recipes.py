@@ -79,6 +79,15 @@ def test_what_a_command_gives_goes_before_its_recipe(checkout: Build) -> None:
     assert [value(found, field) for field in fields] == ["16", "2048", "8"]
 
 
+def test_another_model_by_the_same_recipe_is_that_one(checkout: Build) -> None:
+    found = told(
+        checkout,
+        "tune run r --config llama3_1/8B_full_single_device model._component_=torchtune.models.llama3_2.llama3_2_1b"
+        " checkpointer.checkpoint_dir=/tmp/Llama-3.2-1B-Instruct",
+    )
+    assert "1B" in value(found, "model.id")
+
+
 def test_a_recipe_of_another_release_is_taken_for_its_nearest(checkout: Build) -> None:
     found = told(checkout, "tune run full_finetune_single_device --config phi3/mini_full_single_device")
     assert value(found, "model.id") == "microsoft/Phi-3-mini-4k-instruct"
@@ -93,8 +102,9 @@ def test_an_unknown_recipe_is_no_model(checkout: Build, name: str) -> None:
 
 
 def test_a_file_of_the_checkout_goes_before_a_recipe_and_says_its_widths(checkout: Build) -> None:
-    quantized = told(checkout, "tune run r --config own.yaml", own=QLORA)
-    assert value(quantized, "training.method") == "qlora"
+    for program in ("r", "lora_finetune_single_device"):
+        quantized = told(checkout, f"tune run {program} --config own.yaml", own=QLORA)
+        assert value(quantized, "training.method") == "qlora"
     whole = told(checkout, "tune run r --config own.yaml", own=FULL)
     assert (value(whole, "training.optimizer"), value(whole, "training.weights")) == ("PagedAdamW8bit", "bf16")
     # 37.4 GiB measured on a card of 48 GB, whose states are not moved out; two A100 were proposed.

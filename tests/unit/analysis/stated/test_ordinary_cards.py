@@ -106,7 +106,7 @@ def test_a_sum_up_to_half_over_the_largest_common_card_is_of_a_run_that_fitted_t
     expected: float, required: float, named: float | None, taken: int | None
 ) -> None:
     said = [card_named(named)] if named else []
-    agreed = ordinary(sum_of(expected, required), TUNED_WHOLE, (NAMED,), Confidence.MEDIUM, said, is_counted=True)
+    agreed = ordinary(sum_of(expected, required), TUNED_WHOLE, (NAMED,), Confidence.MEDIUM, said, is_for_batch=False)
     assert (agreed.required_gib if agreed is not None else None) == taken
     assert agreed is None or "nothing names a card of more than 80 GB" in agreed.why
 
@@ -114,7 +114,7 @@ def test_a_sum_up_to_half_over_the_largest_common_card_is_of_a_run_that_fitted_t
 def test_a_batch_that_was_written_for_cards_that_nobody_counted_needs_its_sum() -> None:
     # More of the same run took the cheaper card: two for one batch, and one of the same for twice that.
     found = [
-        ordinary(sum_of(100, 120), TUNED_WHOLE, (NAMED,), Confidence.MEDIUM, [], is_counted=counted)
+        ordinary(sum_of(100, 120), TUNED_WHOLE, (NAMED,), Confidence.MEDIUM, [], is_for_batch=not counted)
         for counted in (True, False)
     ]
     assert [agreed.required_gib if agreed is not None else None for agreed in found] == [COMMON_GIB, None]
@@ -123,7 +123,7 @@ def test_a_batch_that_was_written_for_cards_that_nobody_counted_needs_its_sum() 
 def test_adapters_are_not_asked_for_on_much_less_than_their_sum() -> None:
     adapters = replace(TUNED_WHOLE, method=Method.LORA)
     found = [
-        ordinary(sum_of(each, 97), adapters, (NAMED,), Confidence.MEDIUM, [], is_counted=True) for each in (80, 95)
+        ordinary(sum_of(each, 97), adapters, (NAMED,), Confidence.MEDIUM, [], is_for_batch=False) for each in (80, 95)
     ]
     assert [each is not None for each in found] == [True, False]
 
@@ -142,7 +142,7 @@ def test_what_is_trained_in_data_centers_needs_its_sum_though_nobody_says_so(
     question: VramQuestion, taken: int | None
 ) -> None:
     silent = Finding(SILENCE, "22", "", Confidence.LOW, Evidence("README.md"))
-    agreed = ordinary(sum_of(40, 48), question, (silent,), Confidence.LOW, [], is_counted=True)
+    agreed = ordinary(sum_of(40, 48), question, (silent,), Confidence.LOW, [], is_for_batch=False)
     assert (agreed.required_gib if agreed is not None else None) == taken
 
 
@@ -174,5 +174,5 @@ def test_a_denoiser_s_few_samples_that_no_card_would_hold_were_held_by_one(
 ) -> None:
     breakdown = MemoryBreakdown((MemoryTerm("activations", kept, ""),), 128.0, 195.0, 313.0, 255.0, "full")
     question = VramQuestion(ModelFacts("denoiser", kind, 1.5), Method.FULL, batch_size=batch)
-    agreed = ordinary(breakdown, question, (), Confidence.MEDIUM, (), is_counted=True)
+    agreed = ordinary(breakdown, question, (), Confidence.MEDIUM, (), is_for_batch=False)
     assert (agreed.required_gib if agreed is not None else None) == gib

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze
-from gpu_lol_action.analysis.training.placement import AGAINST
+from gpu_lol_action.analysis.training.relaxed import AGAINST
 from gpu_lol_action.domain.analysis import Analysis
 from tests.unit.analysis.conftest import Build
 
@@ -93,6 +93,51 @@ def test_a_batch_is_believed_where_not_even_one_sample_fits_a_machine(checkout: 
     found = analyze(checkout({"train.py": program, "run.sh": "torchrun --nproc_per_node 8 train.py\n"}))
     assert not any(AGAINST in gap for gap in found.not_understood)
     assert (found.proposed.hardware.num_nodes, found.proposed.hardware.gpu_count) == (4, 8)
+
+
+@pytest.mark.parametrize(("batch", "is_believed"), [(16, True), (32, True), (128, False), (4096, False)])
+def test_machines_are_added_for_a_model_and_not_for_its_batch(checkout: Build, batch: int, is_believed: bool) -> None:
+    # At 32 samples it were 32 machines, and at 128 cards of 499 GB.
+    found = trained(checkout, "meta-llama/Llama-2-70b-hf", batch)
+    hardware = found.proposed.hardware
+    assert (hardware.num_nodes, hardware.gpu_count, hardware.vram_required_gb) == (4, 8, 80)
+    assert any(AGAINST in gap for gap in found.not_understood) is not is_believed
+
+
+def test_to_write_a_batch_of_one_down_costs_nothing(checkout: Build) -> None:
+    written = trained(checkout, "mistralai/Mixtral-8x7B-v0.1", 1)
+    program = TRAIN.format(model="mistralai/Mixtral-8x7B-v0.1", batch=1, more="", adapters="")
+    untold = analyze(
+        checkout({"train.py": program.replace(", per_device_train_batch_size=1", ""), "requirements.txt": "torch\n"})
+    )
+    assert untold.proposed.hardware == written.proposed.hardware
+
+
+def test_a_batch_that_is_not_believed_is_no_smaller_than_one_that_is(checkout: Build) -> None:
+    sizes = {}
+    for batch in (512, 1000, 2000):
+        program = TRAIN.format(model="meta-llama/Llama-2-7b-hf", batch=batch, more="", adapters="")
+        found = analyze(checkout({"train.py": program.replace(", model_max_length=512", "")}))
+        assert found.breakdown is not None
+        sizes[batch] = next(term.basis for term in found.breakdown.terms if term.name == "activations")
+    assert [size.startswith("batch 512 x 128 tokens") for size in sizes.values()] == [True] * 3, sizes
+
+
+def test_more_answers_at_a_time_take_no_smaller_card(checkout: Build) -> None:
+    program = """import argparse
+from transformers import AutoModelForCausalLM, AutoTokenizer
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch_size", type=int, default={batch})
+parser.add_argument("--max_length", type=int, default=4096)
+arguments = parser.parse_args()
+model = AutoModelForCausalLM.from_pretrained("facebook/opt-1.3b").half().cuda()
+model.generate(**batch_of(arguments.batch_size), max_length=arguments.max_length)
+"""
+    asked = []
+    for batch in (1, 8, 64, 100, 256, 700, 1024):
+        found = analyze(checkout({"generate.py": program.format(batch=batch)}))
+        asked.append(found.proposed.hardware.vram_required_gb or 0)
+    assert asked == sorted(asked)
 
 
 def test_a_run_that_divides_its_model_keeps_its_cards_where_no_card_holds_its_batch(checkout: Build) -> None:
