@@ -6,7 +6,7 @@ from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.files.setting import Setting, leaves_out
 from gpu_lol_action.analysis.models.weight_widths import weight_bits_of
 from gpu_lol_action.analysis.programs.behavior import Behavior
-from gpu_lol_action.analysis.runs import layouts_alone, litgpt_defaults
+from gpu_lol_action.analysis.runs import layouts_alone, litgpt_defaults, xtuner_recipes
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up, look_up_number, scope_of
 from gpu_lol_action.analysis.runs.shown_inputs import shown_batch
@@ -102,7 +102,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             _saved_embeddings(scope),
         ]
         said = frozenset(each.field for each in found if each is not None)
-        found += [*litgpt_defaults.detect(run, said), *layouts_alone.detect(run)]
+        found += [*litgpt_defaults.detect(run, said), *xtuner_recipes.detect(run, said), *layouts_alone.detect(run)]
     else:
         found += detect_serving(run, scope)
     return with_rl_words(checkout, run, found)

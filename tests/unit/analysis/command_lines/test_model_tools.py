@@ -107,6 +107,15 @@ def test_xtuner_s_recipes_name_their_models(checkout: Build, recipe: str, model:
 
 
 @pytest.mark.parametrize(
+    ("recipe", "length"), [("llama2_7b_qlora_oasst1_e3", "2048"), ("internlm_7b_qlora_oasst1_512_e3", "512")]
+)
+def test_xtuner_s_recipes_say_their_step(checkout: Build, recipe: str, length: str) -> None:
+    found = started(checkout, f"xtuner train {recipe}", "xtuner")
+    assert (value(found, "training.batch_size"), value(found, "training.sequence_length")) == ("1", length)
+    assert not any("was assumed" in gap or "were assumed" in gap for gap in found.not_understood)
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "whisper a.mp3 --device cpu --model tiny",
