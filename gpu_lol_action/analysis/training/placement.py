@@ -258,7 +258,7 @@ def _is_held(asked: VramQuestion, stated: int | None) -> bool:
 
 
 def _is_on_any_card(question: VramQuestion) -> bool:
-    return estimate_vram(question).required_gib <= LARGEST_CARD_GIB
+    return need_of(estimate_vram(question)) <= LARGEST_CARD_GIB
 
 
 def _is_rentable(question: VramQuestion) -> bool:

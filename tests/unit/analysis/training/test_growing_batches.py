@@ -123,6 +123,18 @@ def test_a_batch_that_is_not_believed_is_no_smaller_than_one_that_is(checkout: B
     assert [size.startswith("batch 512 x 128 tokens") for size in sizes.values()] == [True] * 3, sizes
 
 
+def test_a_length_that_was_read_is_believed_where_only_what_is_not_sure_would_fit_no_card(checkout: Build) -> None:
+    # Whether the loss is in chunks is TRL's release to say: 4096 tokens were assumed for what the sum has room for.
+    program = """from peft import LoraConfig
+from trl import SFTConfig, SFTTrainer
+arguments = SFTConfig("out", max_length=16384)
+SFTTrainer("Qwen/Qwen3-4B", peft_config=LoraConfig(r=16), args=arguments, train_dataset=data).train()
+"""
+    found = analyze(checkout({"train.py": program, "requirements.txt": "trl\npeft\n"}))
+    assert not any(AGAINST in gap for gap in found.not_understood)
+    assert found.proposed.hardware.vram_required_gb == 80
+
+
 def test_more_answers_at_a_time_take_no_smaller_card(checkout: Build) -> None:
     program = """import argparse
 from transformers import AutoModelForCausalLM, AutoTokenizer
