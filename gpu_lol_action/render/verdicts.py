@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from gpu_lol_action.render.views_proposal import ProposalCase
 
 _UNCHANGED = frozenset({"cpu_only", "same", "environment"})
-_REASSURING = frozenset({"same_machine", "cheaper", "fits_now"})
-"""What is not said in green of code that was not believed as it is written."""
-_QUIET = frozenset({"same_machine", "other_less", "other_new"})
+_REASSURING = frozenset({"cheaper", "fits_now", "same", "environment"})
+"""What is not said in green of code that is not believed as it is written, where its base was."""
+_QUIET = frozenset({"same_machine", "other_less", "other_new", "not_as_written"})
 """What costs nothing, and is told in the text where another project costs more."""
 
 
@@ -61,7 +61,7 @@ def _verdict_of_project(case: ProposalCase, base: NeedView | None, head: NeedVie
     if is_doubtful or not any(map(is_set_aside, case.analysis.not_understood)):
         return told
     was_so = case.base_analysis is not None and any(map(is_set_aside, case.base_analysis.not_understood))
-    return "not_as_written" if told in _REASSURING or (told in _UNCHANGED and not was_so) else told
+    return "not_as_written" if told == "same_machine" or (told in _REASSURING and not was_so) else told
 
 
 def _verdict_alone(case: ProposalCase) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.domain.patterns import regex
 
 _WORDS = frozenset({"whisper", "demucs", "tts", "boltz", "marker_single"})
 _PACKAGES = {
     "whisper": ("openai-whisper", "openai/whisper"),
-    "tts": ("coqui-tts", "TTS"),
+    "tts": ("coqui-tts", "TTS", "tts"),
     "marker_single": ("marker-pdf",),
 }
-MAX_SOURCES = 200
+MAX_SOURCES, MAX_TEXT = 200, 100_000
 
 
 def is_a_word_alone(checkout: Checkout, tool: str) -> bool:
@@ -27,11 +28,13 @@ def _is_installed(checkout: Checkout, tool: str) -> bool:
 
 
 def _lists(source: Source, name: str) -> bool:
-    """Whether a text has a package installed, or is a list that begins a line with it."""
+    """Whether a text has a package installed, starts a line with it as lists do, or has it among others in quotes."""
     if not source.mentions(name):
         return False
-    listed = regex(
-        rf"(?m)^[ \t]{{0,12}}(?:-[ \t]{{1,4}})?[\"']?{name}(?:\[[\w,]{{1,60}}\])?[\"',]{{0,2}}[ \t]{{0,4}}(?:[=<>~!,;#@].{{0,200}})?$"
-    )
-    installed = regex(rf"(?m)\b(?:install|add)\b[^\n]{{0,300}}[ \t/\"']{name}\b")
-    return listed.search(source.text) is not None or installed.search(source.text) is not None
+    text = source.text[:MAX_TEXT].replace("\\\n", " ")
+    told = name if "/" not in name else f"github\\.com/{name}"
+    listed = rf"(?m)^[ \t]{{0,12}}(?:-[ \t]{{1,4}})?{told}(?:\[[\w,]{{1,60}}\])?[ \t]{{0,4}}(?:[=<>~!;#@].{{0,200}})?$"
+    quoted = rf"[\"']{told}(?:\[[\w,]{{1,60}}\])?(?:[ =<>~!;@][^\"'\n]{{0,80}})?[\"']"
+    installed = rf"\b(?:(?:install|add)\b[^\n]{{0,400}}[ \t/\"']|uvx[ \t]|pipx run[ \t]|git\+https://){told}\b"
+    forms = [listed, installed] if source.form is Form.JSON else [listed, installed, quoted]
+    return any(regex(each).search(text) is not None for each in forms)

@@ -15,8 +15,10 @@ from gpu_lol_action.analysis.training.placement import (
 )
 from gpu_lol_action.analysis.training.relaxed import Relaxed
 from gpu_lol_action.domain.finding import Finding
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.vram import VramQuestion, estimate_vram
 
+_BATCH = regex(r"\ba batch of (\d{1,9})\b")
 ABOUT = 1.2
 """Times an amount up to which a sum agrees with it."""
 
@@ -36,7 +38,10 @@ def placed(
 
 def _told(relaxed: Relaxed, findings: tuple[Finding, ...]) -> str:
     read = best(findings, relaxed.field) if relaxed.is_against else None
-    return relaxed.words if read is None else f"{read.why} (`{read.evidence}`), and {relaxed.words}"
+    words = relaxed.words
+    if best(findings, "training.pairs") is not None:  # what was read counts pairs, and the sum each of both
+        words = _BATCH.sub(lambda found: f"a batch of {max(1, int(found[1]) // 2)} pairs", words)
+    return words if read is None else f"{read.why} (`{read.evidence}`), and {words}"
 
 
 def is_of_one_card(stated_gib: float, question: VramQuestion) -> bool:

@@ -134,6 +134,9 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
             if name is not None:
                 loader = call.name if call.name in clip_names.LOADERS else call.last
                 found.append((name, loader, call.line, call.keyword("subfolder") is not None))
+    # What a program loads of CLIP beside another model, or a network of its own, looks at pictures or texts for that.
+    is_beside = any(each[1] not in clip_names.LOADERS for each in found) or source.mentions("nn.Module")
+    found = [each for each in found if not is_beside or each[1] not in clip_names.LOADERS]
     # To ask for all calls of a program has it parsed: most name no class so.
     if _may_name_its_class(source.text):
         found += [(name, call.last, call.line, False) for call in source.code.calls if (name := _of_own_class(call))]

@@ -6,8 +6,9 @@ import re
 
 from gpu_lol_action.analysis.commands.cluster_orders import tells_of_training
 from gpu_lol_action.analysis.dependencies.dependency_lists import declared_packages
-from gpu_lol_action.analysis.files.checkout import Checkout
+from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.formats.paths import Form, Role
+from gpu_lol_action.analysis.formats.texts import without_comment
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -20,9 +21,12 @@ _RESERVES = regex(
 )
 _GIVEN = regex(r"(?<![\w-])--gpus[ =](?:all\b|[\"']?device=|[1-9])|--runtime[ =]nvidia\b|\bnvidia-docker run\b")
 _DOCKER = regex(r"\b(?:docker|podman) (?:container )?run\b|\bnvidia-docker run\b")
-_ALONE = regex(r"(?:sudo |exec )?(?:docker|podman|nvidia-docker) ")
+_ALONE = regex(
+    r"(?:cd [\w./-]{1,100} && )?(?:(?:sudo|exec|time|nohup|-[A-Za-z]{1,4}|[A-Za-z_]\w{0,40}=[\w./:-]{0,100}) ){0,6}(?:docker|podman|nvidia-docker) (?:container )?run\b"
+)
 _STARTS = "starts a container with a GPU"
 MAX_DOCUMENTS, MAX_HELPERS, MAX_BEFORE = 20, 3, 400
+MAX_LINES, MAX_COMMAND = 4000, 4000
 
 
 def container_need(checkout: Checkout) -> Finding | None:
@@ -54,29 +58,34 @@ def _started_with_a_card(checkout: Checkout) -> Finding | None:
     """Return where a document or a script starts a container with a card, beside at most a few helpers that import nothing for one."""
     if declared_packages(checkout) or len(checkout.of(Form.PYTHON, Form.NOTEBOOK)) > MAX_HELPERS:
         return None
-    documents = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))[:MAX_DOCUMENTS]
-    for source in (*documents, *checkout.of(Form.SHELL)[:MAX_DOCUMENTS]):
+    for source in checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))[:MAX_DOCUMENTS]:
         for found in _GIVEN.finditer(source.text) if _DOCKER.search(source.text) is not None else ():
             # Over as many lines as the command goes on.
             before = source.text[max(0, found.start() - MAX_BEFORE) : found.end()].replace("\\\n", " ").split("\n")[-1]
-            is_started = source.form is Form.MARKDOWN or _is_started(source.text, found.start())
-            if _DOCKER.search(before) is not None and is_started:
+            if _DOCKER.search(before) is not None:
                 where = Evidence(source.path, source.text.count("\n", 0, found.start()) + 1)
                 why = f"`{source.name}` {_STARTS}"
                 return Finding("gpu.use", "yes", why, Confidence.MEDIUM, where)
+    for source in checkout.of(Form.SHELL)[:MAX_DOCUMENTS]:
+        if _DOCKER.search(source.text) is not None and (line := _started_by(source)) is not None:
+            why = f"`{source.name}` {_STARTS}"
+            return Finding("gpu.use", "yes", why, Confidence.MEDIUM, Evidence(source.path, line))
     return None
 
 
-def _is_started(text: str, at: int) -> bool:
-    """Whether a script starts a container whenever it is run, at a place of its text: no remark, no echo, no branch, and not to look for a card alone."""
-    start = text.rfind("\n", 0, at) + 1
-    while start > 1 and text[:start].rstrip("\n").endswith("\\"):
-        start = text.rfind("\n", 0, start - 1) + 1
-    end = at
-    while (end := text.find("\n", end)) != -1 and text[end - 1] == "\\":
-        end += 1
-    command = text[start : end if end != -1 else len(text)]
-    return _ALONE.match(command) is not None and "nvidia-smi" not in command
+def _started_by(script: Source) -> int | None:
+    """Return the line on which a script starts a container with a card whenever it is run: no remark, no echo, nothing indented, and not to look for one alone."""
+    first, command = 0, ""
+    for number, line in enumerate(script.text.splitlines()[:MAX_LINES], 1):
+        first, command = (first, command) if command else (number, "")
+        command = f"{command} {line.removesuffix(chr(92))}"[:MAX_COMMAND]
+        if line.endswith("\\"):
+            continue
+        told = without_comment(command[1:])
+        if _ALONE.match(told) is not None and _GIVEN.search(told) is not None and "nvidia-smi" not in told:
+            return first
+        command = ""
+    return None
 
 
 def _compose_need(checkout: Checkout) -> Finding | None:

@@ -27,8 +27,8 @@ _KEYS = (
     ("in_backward", "optimizer_in_bwd"),
     ("length", "tokenizer.max_seq_len"),
 )
-# A command that gives one of these tunes another model by the same recipe.
-_OF_THE_MODEL = frozenset({"model._component_", "checkpointer.checkpoint_dir"})
+# A command that gives this tunes another model by the same recipe; a folder is where its reader keeps the recipe's.
+_OF_THE_MODEL = frozenset({"model._component_"})
 _SWITCHES = {"on": "true", "off": "false"}
 
 

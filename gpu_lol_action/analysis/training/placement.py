@@ -20,6 +20,8 @@ LARGEST_CARD_GIB = accelerators()["H200"].memory_gib
 MOST_CARDS = 8
 DEAR_CARDS = 2
 """So many large cards cost less than one of the largest; of as many again as those it is the other way."""
+LONG_TEXT = 4096
+"""Tokens to which a length is cut that was read and is not believed."""
 SHORT_TEXT = 128
 """Tokens to which a length that only was assumed is cut before a batch that was read is not believed."""
 COUNTS = (1, 2, 4, 8)
@@ -69,8 +71,9 @@ def place(asked: VramQuestion, stated: int | None, said_fields: AbstractSet[str]
         chosen = _with_batch_of_adapters(chosen)
     # Divided as the run says, and not as many cards needed it.
     undivided = replace(chosen[0], sharding=asked.sharding, gpu_count=asked.gpu_count) if stated is None else chosen[0]
-    if not _is_held(undivided, stated):
-        fewer = _on_some_card(undivided, chosen[2], stated, steps, said_fields)
+    few = _placed(_single(undivided, said_fields), stated)[1]
+    if not _is_held(undivided, stated, few):
+        fewer = _on_some_card(undivided, chosen[2], stated, few, steps, said_fields)
         return fewer if _is_on_any_card(fewer[0]) else _on_some_machines(chosen, fewer)
     return chosen if _is_on_any_card(chosen[0]) else _over_machines(chosen)
 
@@ -126,26 +129,27 @@ def _on_some_card(
     asked: VramQuestion,
     said: tuple[Relaxed, ...],
     stated: int | None,
+    few: int,
     steps: Sequence[Step],
     said_fields: AbstractSet[str],
 ) -> Placed:
     """Return the question with what was read set aside, step by step, until some card holds it: nobody runs what none does."""
     short = asked
     if _LENGTH not in said_fields and _has_texts(asked):
-        shorter = _shorter(asked, stated)
+        shorter = _shorter(asked, stated, few)
         if shorter is not None:
             return (*_placed(shorter, stated), said)  # that a length is assumed is said wherever none was found
         short = replace(asked, sequence_length=min(asked.sequence_length, SHORT_TEXT))
-    if _BATCH in said_fields and (smaller := _smaller_batch(short, stated)) is not None:
+    if _BATCH in said_fields and (smaller := _smaller_batch(short, stated, few)) is not None:
         fewer = f"a batch of {smaller.batch_size} is assumed {AGAINST}: {_why_not(short, stated)}"
         return (*_placed(smaller, stated), (*said, Relaxed(_BATCH, fewer, is_against=True)))
-    length: Step = (_LENGTH, {"sequence_length": 4096}, "4096 tokens are assumed")
+    length: Step = (_LENGTH, {"sequence_length": LONG_TEXT}, f"{LONG_TEXT} tokens are assumed")
     for field, change, words in (*steps, length):
         if field in said_fields and _changes(asked, change):
             asked = replace(asked, **change)
             told = f"{words} {AGAINST}: no card holds the run otherwise"
             said = (*said, Relaxed(field, told, is_against=True))
-            if _is_held(asked, stated):
+            if _is_held(asked, stated, few):
                 return (*_placed(asked, stated), said)
     # What is left to ask for is at least what several machines may hold.
     return *_placed(asked, stated), said
@@ -166,7 +170,7 @@ def _on_some_machines(chosen: Placed, fewer: Placed) -> Placed:
     spread = _over_machines(fewer)
     question, count, said = chosen
     if spread[0].gpu_count == fewer[0].gpu_count:
-        return fewer
+        return chosen
     for batch in (question.batch_size, *fewer_than(question.batch_size, 1)):
         held = sharded(replace(question, batch_size=batch), spread[0].gpu_count)
         if need_of(estimate_vram(held)) <= LARGE_CARD_GIB:
@@ -203,7 +207,7 @@ def _one_at_a_time(asked: VramQuestion, stated: int | None, chosen: Placed) -> P
     otherwise = "a larger card or more of them would be needed for it alone" if is_held else "no card holds it"
     for batch in fewer_than(asked.batch_size, 2) if is_held or _has_texts(asked) else ():
         question, count = _placed(replace(asked, batch_size=batch), stated)
-        if count <= least and _is_on_any_card(question):
+        if count <= least and (_is_rentable(question) if stated is not None else _is_on_any_card(question)):
             words = f"a batch of {batch} is assumed {AGAINST}: {otherwise}"
             return question, count, (Relaxed(_BATCH, words, is_against=True),)
     words = f"one sample at a time is assumed {AGAINST}: {otherwise}"
@@ -227,11 +231,11 @@ def _with_batch_of_adapters(chosen: Placed) -> Placed:
     return smaller, count, (*said, Relaxed(_BATCH, words))
 
 
-def _smaller_batch(asked: VramQuestion, stated: int | None) -> VramQuestion | None:
+def _smaller_batch(asked: VramQuestion, stated: int | None, few: int) -> VramQuestion | None:
     """Return the question with the largest batch that a machine holds, of so many cards one of those that are widely rented; None where none does with two."""
     for batch in fewer_than(asked.batch_size, 2):
         smaller = replace(asked, batch_size=batch)
-        if _is_rentable(_placed(smaller, stated)[0]) if stated is not None else _is_held(smaller, stated):
+        if _is_rentable(_placed(smaller, stated)[0]) if stated is not None else _is_held(smaller, stated, few):
             return smaller
     return None
 
@@ -240,20 +244,26 @@ def _has_texts(asked: VramQuestion) -> bool:
     return asked.model.has_shape and asked.model.kind.startswith(("llm", "vlm"))
 
 
-def _shorter(asked: VramQuestion, stated: int | None) -> VramQuestion | None:
+def _single(asked: VramQuestion, said_fields: AbstractSet[str]) -> VramQuestion:
+    """Return the least of a run that somebody may mean: one sample, and of texts whose length nothing says a short one."""
+    is_open = _has_texts(asked) and _LENGTH not in said_fields
+    length = min(asked.sequence_length, SHORT_TEXT) if is_open else asked.sequence_length
+    return replace(asked, batch_size=1, sequence_length=length)
+
+
+def _shorter(asked: VramQuestion, stated: int | None, few: int) -> VramQuestion | None:
     """Return the question with texts whose length nothing says as long as a machine holds them; None where none does."""
     texts = (replace(asked, sequence_length=length) for length in fewer_than(asked.sequence_length, SHORT_TEXT))
-    return next((shorter for shorter in texts if _is_held(shorter, stated)), None)
+    return next((shorter for shorter in texts if _is_held(shorter, stated, few)), None)
 
 
-def _is_held(asked: VramQuestion, stated: int | None) -> bool:
+def _is_held(asked: VramQuestion, stated: int | None, few: int) -> bool:
     """Whether some machine holds a run: for its samples no more of the largest cards are taken than one sample at a time would need, or twice as many large ones."""
     question, count = _placed(asked, stated)
     if not _is_on_any_card(question):
         return False
     if stated is not None or count == 1:
         return True
-    few = _placed(replace(asked, batch_size=1), stated)[1]
     return count <= (DEAR_CARDS * few if _is_rentable(question) else few)
 
 

@@ -19,6 +19,26 @@ NEW, NEW_CPU = OtherProject("b", *LARGE, is_new=True), OtherProject("b", *NONE, 
 WRONG, UNFIT = OtherProject("b", problem="no such key", is_invalid=True), OtherProject("b", *LOST, *SMALL)
 
 
+ASIDE = "`batch_size` is 512 (`train.py:5`), and a batch of 64 is assumed against what was read: no card holds the run otherwise"
+
+
+@pytest.mark.parametrize(
+    ("other", "verdict"), [(WRONG, "project_wrong"), (DEARER, "project_dearer"), (CHEAPER, "not_as_written")]
+)
+def test_what_is_not_believed_hides_no_news_of_another_project(other: OtherProject, verdict: str) -> None:
+    case = replace(proposal_case(**SAME), projects=ProjectsCase("a", ("a", "b"), (other,)))
+    case = replace(case, analysis=replace(case.analysis, not_understood=(ASIDE,)))
+    assert verdict_of(case) == verdict
+
+
+def test_a_halved_price_is_told_where_the_doubt_is_old() -> None:
+    case = proposal_case(base_analysis=analysis(), base_ladder=LADDER, analysis=analysis(1024), ladder=SMALL_LADDER)
+    old = replace(analysis(), not_understood=(ASIDE,))
+    new = replace(case.analysis, not_understood=(ASIDE,))
+    assert verdict_of(case) == verdict_of(replace(case, analysis=new, base_analysis=old)) == "cheaper"
+    assert verdict_of(replace(case, analysis=new)) == "not_as_written"
+
+
 @pytest.mark.parametrize(
     ("other", "verdict", "conclusion"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze
@@ -178,3 +180,37 @@ def test_a_program_that_is_not_here_is_no_training_for_a_number_of_epochs(
 def test_tasks_that_are_learned_are_no_evaluation(checkout: Build, task: str) -> None:
     found = started(checkout, f"torchrun --nproc_per_node 4 main.py --model bert-large-uncased --tasks {task}", "torch")
     assert found.proposed.meta.workload_type.value == "training"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "command"),
+    [
+        ("requirements.txt", "git+https://github.com/openai/whisper.git\n", "whisper talk.mp3 --model small"),
+        ("requirements.txt", "whisper @ git+https://github.com/openai/whisper.git\n", "whisper talk.mp3"),
+        ("pyproject.toml", '[project]\nname = "a"\nversion = "1"\ndependencies = ["openai-whisper", "ffmpeg-python"]\n', "whisper talk.mp3"),
+        ("pyproject.toml", '[project]\nname = "a"\nversion = "1"\n[project.optional-dependencies]\nasr = ["openai-whisper>=20231117"]\n', "whisper talk.mp3"),
+        ("setup.py", 'from setuptools import setup\nsetup(name="a", install_requires=["demucs","soundfile"])\n', "demucs song.mp3"),
+        ("Dockerfile", "FROM python:3.11\nRUN pip install \\\n    torch \\\n    demucs \\\n    soundfile\n", "demucs song.mp3"),
+        ("README.md", "# Use\n\n```\npip install tts\n```\n", "tts --text hi --model_name tts_models/en/ljspeech/vits"),
+        ("environment.yml", "dependencies:\n  - python=3.11\n  - pip:\n      - demucs\n", "demucs song.mp3"),
+    ],
+)  # fmt: skip
+def test_a_tool_is_installed_however_a_project_says_so(checkout: Build, name: str, text: str, command: str) -> None:
+    found = analyze(checkout({name: text, "run.sh": f"#!/bin/bash\n{command}\n"}))
+    assert found.proposed.meta.workload_type.value == "inference"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["sudo -E docker run --gpus all img", "DOCKER_BUILDKIT=1 docker run --gpus all img", "cd a && docker run --gpus all img",
+     "docker run \\\n  --gpus all \\\n  img"],
+)  # fmt: skip
+def test_a_container_that_is_started_by_the_way_is_started(checkout: Build, line: str) -> None:
+    assert analyze(checkout({"t.sh": f"#!/bin/bash\n{line}"})).proposed.needs_gpu
+
+
+def test_a_script_of_continued_lines_is_read_once(checkout: Build) -> None:
+    long = "# docker run x \\\n" + " --gpus all \\\n" * 20_000
+    started_at = time.process_time()
+    assert not analyze(checkout({"t.sh": long})).proposed.needs_gpu
+    assert time.process_time() - started_at < 20  # it was quadratic: a minute for a third of it

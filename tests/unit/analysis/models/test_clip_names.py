@@ -34,6 +34,23 @@ def test_a_model_of_clip_is_known_by_its_own_name(checkout: Build, package: str,
     assert next((f.value for f in found.findings if f.field == "model.id"), "") == model
 
 
+@pytest.mark.parametrize(
+    "beside",
+    [
+        'AutoModelForCausalLM.from_pretrained("meta-llama/Llama-3.1-8B", torch_dtype=torch.bfloat16)',
+        "torchvision.models.resnet50()",
+    ],
+)
+def test_clip_beside_another_model_looks_at_pictures_for_it(checkout: Build, beside: str) -> None:
+    program = (
+        "import clip, torch, torchvision\nfrom transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n"
+    )
+    program += f'eyes, _ = clip.load("ViT-B/32", device="cuda")\nmodel = {beside}\n'
+    program += 'Trainer(model=model, args=TrainingArguments("o", bf16=True)).train()\n'
+    found = analyze(checkout({"train.py": program}))
+    assert not any("clip-vit" in f.value for f in found.findings if f.field == "model.id")
+
+
 def test_what_a_module_asks_of_clip_is_not_what_is_trained(checkout: Build) -> None:
     helper = 'import clip\ndef looks():\n    return clip.load("ViT-L/14")[0]\n'
     program = "import torch, timm\nfrom looks import looks\n" + TRAIN.partition("\n")[2].format(

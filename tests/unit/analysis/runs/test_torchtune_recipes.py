@@ -79,6 +79,11 @@ def test_what_a_command_gives_goes_before_its_recipe(checkout: Build) -> None:
     assert [value(found, field) for field in fields] == ["16", "2048", "8"]
 
 
+def test_where_a_reader_keeps_a_model_is_no_other_model(checkout: Build) -> None:
+    found = told(checkout, "tune run r --config llama3_1/8B_lora_single_device checkpointer.checkpoint_dir=./llama")
+    assert value(found, "model.id") == "meta-llama/Llama-3.1-8B-Instruct"
+
+
 def test_another_model_by_the_same_recipe_is_that_one(checkout: Build) -> None:
     found = told(
         checkout,

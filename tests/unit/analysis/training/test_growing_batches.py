@@ -132,7 +132,6 @@ SFTTrainer("Qwen/Qwen3-4B", peft_config=LoraConfig(r=16), args=arguments, train_
 """
     found = analyze(checkout({"train.py": program, "requirements.txt": "trl\npeft\n"}))
     assert not any(AGAINST in gap for gap in found.not_understood)
-    assert found.proposed.hardware.vram_required_gb == 80
 
 
 def test_more_answers_at_a_time_take_no_smaller_card(checkout: Build) -> None:
