@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.runs.shown_inputs import shown_batch
 from gpu_lol_action.analysis.training import attention_kind, shared_batches, token_batches
 from gpu_lol_action.analysis.training.rl_training import with_rl_words
 from gpu_lol_action.analysis.training.serving import detect_serving
+from gpu_lol_action.analysis.training.started_batches import started_with
 from gpu_lol_action.analysis.training.training_length import (
     answered_length,
     captioned_length,
@@ -125,7 +126,11 @@ def _batch(run: Run, scope: Scope) -> Finding | None:
     said = _number("training.batch_size", scope, tuple(name for name in _BATCH if name not in of_regions), 1, 4096)
     if run.behavior is not Behavior.TRAINS and said is not None and _is_of_a_helper(scope):
         said = None
-    return said if said is not None and said.confidence is Confidence.HIGH else shown_batch(run) or said
+    return (
+        said
+        if said is not None and said.confidence is Confidence.HIGH
+        else shown_batch(run) or said or started_with(run)
+    )
 
 
 def _is_of_a_helper(scope: Scope) -> bool:
