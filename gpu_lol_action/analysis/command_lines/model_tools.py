@@ -22,7 +22,9 @@ _VERBS = {
     "aphrodite": frozenset({"run", "serve"}),
     "mlc_llm": frozenset({"serve", "chat"}),
 }
-_DEVICES, _CORES = ("device", "d", "accelerator"), frozenset({"cpu", "mps"})
+# Where each is told the cores, and what runs no model at all.
+_DEVICES, _CORES = ("device", "d", "accelerator", "use_cuda"), frozenset({"cpu", "mps", "false", "0"})
+_NO_MODEL = frozenset({"msa-only", "msa_only"})
 _OPTIONS = {"tts": frozenset({"text", "model_name", "model_path"})}
 _FILE = regex(r"[\w./$@{}*:~-]{0,300}\.\w{1,8}|[\w.$~{}-]{0,200}/[\w./$@{}*:~-]{0,300}|\"?\$[\w{}@*]{1,80}\"?")
 
@@ -44,13 +46,7 @@ _FOLDED = {"esm-fold": "facebook/esmfold_v1"}
 
 def is_model_command(tool: str, options: Mapping[str, str], places: Sequence[str]) -> bool:
     """Whether the words behind such a tool's name are a command of its own that runs its model on a card, and no sentence."""
-    if (
-        any(options.get(name, "").lower() in _CORES for name in _DEVICES)
-        or "msa-only" in options
-        or "msa_only" in options
-    ):
-        return False
-    if options.get("use_cuda", "").lower() in {"false", "0"}:
+    if any(options.get(name, "").lower() in _CORES for name in _DEVICES) or not _NO_MODEL.isdisjoint(options):
         return False
     if tool in _VERBS:
         return bool(places) and places[0] in _VERBS[tool]

@@ -18,10 +18,8 @@ def started_with(run: Run) -> Finding | None:
     if script is None or script.code is None or run.behavior is not Behavior.TRAINS:
         return None
     calls = script.code.calls_named(*_ARGUMENTS)
-    if len(calls) != 1 or not calls[0].keywords or calls[0].keyword(*_GIVEN) is not None:
+    if len(calls) != 1 or calls[0].keyword(*_GIVEN) is not None or "**" in script.text:
         return None
     call = calls[0]
-    if any(not key for key, _ in call.keywords) or "**" in script.text:
-        return None
     why = f"`{call.last}` starts with {BATCH} samples at a time"
     return Finding("training.batch_size", BATCH, why, Confidence.MEDIUM, Evidence(script.path, call.line))

@@ -109,12 +109,18 @@ def test_xtuner_s_recipes_name_their_models(checkout: Build, recipe: str, model:
 
 
 @pytest.mark.parametrize(
-    ("recipe", "length"), [("llama2_7b_qlora_oasst1_e3", "2048"), ("internlm_7b_qlora_oasst1_512_e3", "512")]
+    ("recipe", "length"),
+    [
+        ("llama2_7b_qlora_oasst1_e3", "2048"),
+        ("internlm_7b_qlora_oasst1_512_e3", "512"),
+        ("phi3_mini_128k_instruct_qlora_alpaca_e3", "131072"),
+        ("internlm2_chat_7b_full_finetune_custom_dataset_e1", "32768"),
+    ],
 )
 def test_xtuner_s_recipes_say_their_step(checkout: Build, recipe: str, length: str) -> None:
     found = started(checkout, f"xtuner train {recipe}", "xtuner")
     assert (value(found, "training.batch_size"), value(found, "training.sequence_length")) == ("1", length)
-    assert not any("was assumed" in gap or "were assumed" in gap for gap in found.not_understood)
+    assert not any(gap.startswith(("no batch size", "no sequence length")) for gap in found.not_understood)
 
 
 @pytest.mark.parametrize(
@@ -213,4 +219,4 @@ def test_a_script_of_continued_lines_is_read_once(checkout: Build) -> None:
     long = "# docker run x \\\n" + " --gpus all \\\n" * 20_000
     started_at = time.process_time()
     assert not analyze(checkout({"t.sh": long})).proposed.needs_gpu
-    assert time.process_time() - started_at < 20  # it was quadratic: a minute for a third of it
+    assert time.process_time() - started_at < 20  # it was quadratic: a minute for 8,000 such lines

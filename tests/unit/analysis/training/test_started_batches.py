@@ -24,8 +24,9 @@ def batch(found: Analysis) -> tuple[str, str]:
     return next(((f.value, f.why) for f in found.findings if f.field == "training.batch_size"), ("", ""))
 
 
-def test_a_batch_that_is_not_given_is_the_one_that_the_arguments_start_with(checkout: Build) -> None:
-    found = trained(checkout, 'arguments = TrainingArguments("out", bf16=True)')
+@pytest.mark.parametrize("given", ['"out", bf16=True', '"out"', 'output_dir="out"'])
+def test_a_batch_that_is_not_given_is_the_one_that_the_arguments_start_with(checkout: Build, given: str) -> None:
+    found = trained(checkout, f"arguments = TrainingArguments({given})")
     assert batch(found) == ("8", "`TrainingArguments` starts with 8 samples at a time")
     assert not any(gap.startswith("no batch size was found") for gap in found.not_understood)
 
