@@ -1,4 +1,4 @@
-"""Loading and filling templates: the only place that knows Jinja."""
+"""Loading and filling templates: the only place that knows Jinja, but for what keeps the compiled ones (`kept_templates`)."""
 
 from __future__ import annotations
 
@@ -52,6 +52,8 @@ def templates_folder() -> Path:
 def _environment() -> jinja2.Environment:
     import jinja2  # late: a reaction is posted before anything has to be said
 
+    from gpu_lol_action.render.kept_templates import kept_templates
+
     environment = jinja2.Environment(  # as S701 below  # nosec B701
         loader=jinja2.FileSystemLoader(templates_folder()),
         undefined=jinja2.StrictUndefined,
@@ -59,6 +61,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        bytecode_cache=kept_templates(),
         autoescape=False,  # noqa: S701 - Markdown has its own filters, and `finalize` refuses what passed none of them
     )
     environment.filters = dict(_FILTERS)  # Jinja's own filters return plain text, which `finalize` would refuse
