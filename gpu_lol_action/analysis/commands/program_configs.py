@@ -26,6 +26,9 @@ _LOADS_CONFIG = (
     "parse_config",
     "Path",
     "load_yaml",
+    "parse_yaml_file",
+    "parse_json_file",
+    "merge_from_file",
     "create_model",  # ControlNet's, with the path of a YAML
 )
 _OPTIONS = ("config", "config_file", "config_path", "cfg", "cfg_path")
@@ -33,6 +36,8 @@ _OPTIONS = ("config", "config_file", "config_path", "cfg", "cfg_path")
 _BESIDE_ITSELF = regex(
     r"\bjoin\(\s*os\.path\.\w{7,8}\([^\n]{0,60}?__file__\)+((?:\s*,\s*['\"][\w.-]{1,80}['\"]){1,4})\s*,?\s*\)"
 )
+# `ROOT / "configs" / "small.yaml"`, where what stands first is made of `__file__`
+_BELOW = regex(r"((?:[ \t]{0,4}/[ \t]{0,4}['\"][\w.-]{1,80}['\"]){1,4})")
 _PART = regex(r"['\"]([\w.-]+)['\"]")
 _TAKES_CONFIG = regex(r"['\"]--?(?:config(?:[_-](?:file|path))?|cfg(?:[_-]path)?)['\"]")
 # `parser.add_argument("--cfg-path", required=True, help=...)`
@@ -97,11 +102,12 @@ def _beside_itself(checkout: Checkout, script: Source) -> Source | None:
     """Return the only configuration whose path a program puts together from its own folder."""
     if not script.mentions("__file__") or not _names_file(script):
         return None
-    paths = {
-        "/".join((script.folder, *_PART.findall(parts))).lstrip("/") for parts in _BESIDE_ITSELF.findall(script.text)
-    }
-    found = [source for path in paths if (source := checkout.find(path)) is not None and source.form is Form.YAML]
-    return found[0] if len(found) == 1 else None
+    joined = {"/".join(_PART.findall(parts)) for parts in _BESIDE_ITSELF.findall(script.text)}
+    below = {"/".join(_PART.findall(parts)) for parts in _BELOW.findall(script.text)}
+    named = (checkout.find(f"{script.folder}/{path}".lstrip("/")) for path in sorted(joined))
+    under = (checkout.find_named(path) for path in sorted(below) if _CONFIG_FILE.search(path))
+    found = {source for source in (*named, *under) if source is not None and source.form is Form.YAML}
+    return found.pop() if len(found) == 1 else None
 
 
 @remembered

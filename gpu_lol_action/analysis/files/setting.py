@@ -19,8 +19,7 @@ class Setting:
     """One value: its key (last word, small letters, underscores), its dotted path, its text, and where it stands.
 
     ``owner`` is the function, class or entry of a registry that a program's value stands in; ``is_parameter``: it is the
-    default of one of that function's parameters, which holds only where no call gives it. ``origin``: the option that the value
-    is taken from (``gpus_per_node=args.tasks_per_node``), which a command may give.
+    default of one of that function's parameters, which holds only where no call gives it.
     """
 
     key: str
@@ -29,7 +28,6 @@ class Setting:
     evidence: Evidence
     owner: str = ""
     is_parameter: bool = False
-    origin: str = ""
 
 
 def leaves_out(setting: Setting) -> bool:

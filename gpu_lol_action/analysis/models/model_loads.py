@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.models import clip_names
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
+from gpu_lol_action.analysis.runs.followed_values import Follower
 from gpu_lol_action.analysis.runs.settings import Scope, find_path
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -66,7 +67,10 @@ HUB_ID = regex(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 
 def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Finding]:
     """Yield models that the program loads by a key of its configuration, whatever that is called (``cfg.llm.base``)."""
-    for source in import_closure(checkout, run.script)[:MAX_LOADING] if run.script is not None else ():
+    closure = import_closure(checkout, run.script)[:MAX_LOADING] if run.script is not None else ()
+    said, stray = ([s for _, settings in tiers for s in settings] for tiers in (scope.tiers[:2], scope.tiers[5:]))
+    follower = Follower(said, stray, closure)
+    for source in closure:
         if source.code is None or (source is not run.script and is_helper_place(source.path)):
             continue
         for call in source.code.calls_named(*sorted(_LOADERS)):
@@ -79,6 +83,14 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                 if setting is not None and name is not None and not HELPER_KEY.search(setting.path):
                     why = f"`{call.last}` loads `{setting.path}`, which is `{name}`"
                     yield Finding("model.id", name, why, Confidence.HIGH, setting.evidence)
+                elif setting is None and source.code.resolve(value, call.owner) is None:
+                    told = follower.value(source, value, call.owner)
+                    name = model_name(told[0]) if told is not None else None
+                    called = value.path or value.reference or ""
+                    if told is not None and name is not None and not HELPER_KEY.search(called.lower()):
+                        why = f"`{call.last}` loads `{called}`, which is `{name}`"
+                        where = told[1] or Evidence(source.path, call.line)
+                        yield Finding("model.id", name, why, Confidence.MEDIUM, where)
 
 
 # What is made is judged with networks of these folders: a loss's, a metric's.

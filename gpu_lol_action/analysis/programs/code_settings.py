@@ -24,10 +24,10 @@ _TELLING = frozenset({
     "pretrained_model_name_or_path", "arch",
 })  # fmt: skip
 # Functions that build something for tests: their numbers are nobody's run.
-_FOR_TRIALS = regex(r"(?:^|[._])(?:debug|dummy|unit_?tests?|smoke|toy)(?:$|[._])", re.IGNORECASE)
-# A plot has a title and is so many pixels wide: no picture that a network sees.
+FOR_TRIALS = regex(r"(?:^|[._])(?:debug(?:_?model)?|dummy|unit_?tests?|smoke|toy)(?:$|[._])", re.IGNORECASE)
+# A plot has a title, and a field of a page a label, and is so many pixels wide: no picture that a network sees.
 _SIDES = frozenset({"width", "height"})
-_OF_A_PLOT = ("title", "xlabel", "xaxis", "xaxis_title", "legend", "win")
+_OF_A_PLOT = ("label", "title", "xlabel", "xaxis", "xaxis_title", "legend", "win")
 _DRAWS = frozenset({"update_layout", "Layout", "IFrame", "plotly_chart", "altair_chart", "set_window_size"})
 _OVER_DATA = frozenset({"map", "map_batches"})
 _LOADER = regex(r"(?:Data|_|^)[Ll]oader$")
@@ -35,9 +35,7 @@ _JUDGED = regex(r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)
 _NUMBERS = frozenset({"dtype", "torch_dtype"})
 # Parts of a pipeline that are kept at 32 bit beside weights at 16: what they are given is not what the whole computes in.
 _PART = regex(r"(?:^|\.)(?:Autoencoder\w{0,30}|\w{0,20}VAE|CLIPVision\w{0,30})\.from_\w{1,20}$")
-_OPTION = regex(
-    r"(?:self\.)?(?:args|opts?|options|flags|FLAGS|cfg|conf|config|hparams|hps|params)\.([A-Za-z_]\w{0,60}(?:\.\w{1,60}){0,4})"
-)
+_SPLITS = regex(r"(?i)tokeni[sz]er|sentence_?piece|\bbpe")
 _NO_SETTINGS = frozenset({"add_argument", "add_option", "field", "Field", "option", "Option", "Argument"})
 
 
@@ -47,7 +45,7 @@ def code_settings(source: Source) -> tuple[Setting, ...]:
     code = source.code
     if code is None:
         return ()
-    arguments = [setting for setting in _arguments(source) if setting.text]
+    arguments = _arguments(source)
     typed = [s for s in arguments if s.path[:1].isupper()]
     other = [s for s in arguments if not s.path[:1].isupper()]
     options = [_default(source, item, item.text) for item in code.defaults if item.is_option]
@@ -59,49 +57,44 @@ def code_settings(source: Source) -> tuple[Setting, ...]:
     return (*typed, *options, *plain, *other)
 
 
-@remembered
 def _arguments(source: Source) -> tuple[Setting, ...]:
-    """Return what calls give by name; without a text what an option fills that the program starts with nothing."""
+    """Return what calls give by name."""
+    return tuple(setting for setting, _ in given_by_name(source) if setting.text)
+
+
+@remembered
+def given_by_name(source: Source) -> tuple[tuple[Setting, Value], ...]:
+    """Return what calls give by name, each with the value as it is written; without a text where this program alone does not tell it."""
     code = source.code
     if code is None:
         return ()
-    found: list[Setting] = []
+    found: list[tuple[Setting, Value]] = []
     parameters = {(item.owner, item.name) for item in code.defaults if item.is_parameter}
     judging = _loaders_beside_training(code)
     is_client = asks_elsewhere(source)
     for call in code.calls:
-        if call.last in _OVER_DATA:
+        if call.last in _OVER_DATA or call.last in _NO_SETTINGS or FOR_TRIALS.search(call.owner):
             continue  # `dataset.map(f, batched=True, batch_size=1000)` hands rows to a function
         for key, value in call.keywords:
             if is_client and key in MODEL_WORDS and is_request(call):
                 continue
             if key == "batch_size" and call.line in judging:
                 continue
+            if key == "vocab_size" and _SPLITS.search(call.name) is not None:
+                continue  # of a tokenizer that is learned; the network beside it may have another size
             if key in _SIDES and (call.last in _DRAWS or call.keyword(*_OF_A_PLOT) is not None):
                 continue
             text = code.resolve(value, call.owner)
             if key in _NUMBERS and (_is_on_cpu(code, call) or _is_beside_the_whole(code, call, key)):
                 continue  # how wide numbers are in main memory, or a picture's encoder
-            origin = _origin(value)
-            if (text is not None or origin) and call.last not in _NO_SETTINGS and not _FOR_TRIALS.search(call.owner):
-                where = Evidence(source.path, call.line)
-                # `DataLoader(batch_size=batch_size)` hands on the parameter of the function that it stands in.
-                is_handed = value.reference == key and (call.owner, key) in parameters
-                path = f"{call.last}.{fold_key(key)}"
-                found.append(Setting(fold_key(key), path, text or "", where, call.owner, is_handed, origin))
+            if text is None and not value.is_open:
+                continue
+            where = Evidence(source.path, call.line)
+            # `DataLoader(batch_size=batch_size)` hands on the parameter of the function that it stands in.
+            is_handed = value.reference == key and (call.owner, key) in parameters
+            path = f"{call.last}.{fold_key(key)}"
+            found.append((Setting(fold_key(key), path, text or "", where, call.owner, is_handed), value))
     return tuple(found)
-
-
-@remembered
-def open_arguments(source: Source) -> tuple[Setting, ...]:
-    """Return arguments that options of a program fill which it starts with nothing: a command that gives them says what they are."""
-    return tuple(setting for setting in _arguments(source) if not setting.text)
-
-
-def _origin(value: Value) -> str:
-    """Return the option that a value is: the path behind what holds the options (``args``, ``self.cfg``); empty for others."""
-    found = _OPTION.fullmatch(value.path or "")
-    return fold_key(found[1]) if found is not None else ""
 
 
 def _is_on_cpu(code: PythonCode, call: Call) -> bool:

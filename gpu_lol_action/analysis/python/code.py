@@ -26,8 +26,6 @@ __all__ = ["Call", "Default", "Import", "ParseBudget", "PythonCode", "read_pytho
 Answer = TypeVar("Answer")
 
 _WORD = regex(r"\w+")
-
-
 UNPARSED = "not parsed, for other programs came first"
 MAX_CHECKED_AGAIN = 400_000
 """Bytes of ordinary code that a program may cost by which nothing is decided, when it is tried without its faults."""
@@ -114,6 +112,10 @@ class PythonCode:
     def given(self) -> tuple[Given, ...]:
         """All names with their values as written, by line."""
         return self._tree().given
+
+    @property
+    def signatures(self) -> Mapping[str, tuple[str, ...]]:  # noqa: D102 as ``Facts`` has them
+        return self._tree().signatures
 
     @property
     def open_defaults(self) -> tuple[Given, ...]:

@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.python.defaults import (
     Call,
     Given,
     assigned,
+    by_place,
     entries,
     option_of,
     parameters,
@@ -27,19 +28,29 @@ from gpu_lol_action.analysis.python.walk import ENTRY, is_main, owner_of, walk
 from gpu_lol_action.domain.records import record
 
 MAX_TABLES = 100
+MAX_PARAMETERS = 60
 _IMPORTS = frozenset({ast.Import, ast.ImportFrom})
+# What holds settings by name, made of nothing else: `SimpleNamespace(model="gpt2", batch_size=4)`.
+_HOLDERS = frozenset(
+    {"SimpleNamespace", "Namespace", "ConfigDict", "EasyDict", "edict", "AttrDict", "Munch", "Box", "DotMap"}
+)
 _LINE = operator.attrgetter("line")
 Placed = TypeVar("Placed", Import, Call, Given)
 
 
 @record(frozen=True, slots=True)
 class Facts:
-    """What the tree of one program says; ``trouble`` says why there is none, ``fault`` is the line of what was left out of it (0: nothing)."""
+    """What the tree of one program says; ``trouble`` says why there is none, ``fault`` is the line of what was left out of it (0: nothing).
+
+    ``signatures``: the parameters of its functions, and of its classes' constructors under the class's name, in their order and
+    without the object itself; none where several of one name have different ones.
+    """
 
     imports: tuple[Import, ...] = ()
     calls: tuple[Call, ...] = ()
     given: tuple[Given, ...] = ()
     tables: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+    signatures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     has_main: bool = False
     trouble: str | None = None
     fault: int = 0
@@ -51,7 +62,7 @@ def read_tree(text: str, place: Callable[[int], int] | None, may_spend: Callable
     if isinstance(tree, str):
         return Facts(trouble=tree)
     imports: list[Import] = []
-    said = _Said([], [], {})
+    said = _Said([], [], {}, {})
     has_main = False
     for node, guard, owner in walk(tree):
         kind = type(node)
@@ -73,6 +84,7 @@ def read_tree(text: str, place: Callable[[int], int] | None, may_spend: Callable
         tuple(sorted(calls, key=_LINE)),
         tuple(sorted(given, key=_LINE)),
         said.tables,
+        said.signatures,
         has_main,
         fault=place(fault) if place is not None and fault else fault,
     )
@@ -108,6 +120,7 @@ class _Said:
     calls: list[Call]
     given: list[Given]
     tables: dict[str, Mapping[str, Value]]
+    signatures: dict[str, tuple[str, ...]]
 
 
 def _say_call(node: ast.Call, owner: str, said: _Said) -> None:
@@ -118,6 +131,10 @@ def _say_call(node: ast.Call, owner: str, said: _Said) -> None:
         option = option_of(call)
         if option is not None:
             said.given.append(option)
+        elif call.last in _HOLDERS:
+            said.given.extend(
+                Given(key, value, call.line, is_option=False, owner=owner) for key, value in call.keywords
+            )
 
 
 def _say(node: ast.AST, owner: str, said: _Said) -> None:
@@ -133,7 +150,11 @@ def _say(node: ast.AST, owner: str, said: _Said) -> None:
     elif isinstance(node, ast.Dict):
         said.given.extend(entries(node, owner))
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        said.given.extend(parameters(node, owner_of(node, owner)))
+        known_as = owner_of(node, owner)
+        said.given.extend(parameters(node, known_as))
+        taken = tuple(each.arg for each in (*by_place(node), *node.args.kwonlyargs)[:MAX_PARAMETERS])
+        taken = taken[1:] if taken[:1] in {("self",), ("cls",)} else taken
+        said.signatures[known_as] = taken if said.signatures.get(known_as, taken) == taken else ()
 
 
 def _modules(node: ast.Import | ast.ImportFrom) -> list[tuple[str, tuple[str, ...]]]:

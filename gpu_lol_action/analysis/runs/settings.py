@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.commands.container_lines import given_variables
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configuration import read_settings
 from gpu_lol_action.analysis.files.setting import Setting, fold_key
-from gpu_lol_action.analysis.files.unfilled_options import is_unfilled, without_blanks
+from gpu_lol_action.analysis.files.unfilled_options import without_blanks
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.code_settings import (
     borrowed_settings,
@@ -19,12 +19,12 @@ from gpu_lol_action.analysis.programs.code_settings import (
     constants_of,
     given_arguments,
     meant,
-    open_arguments,
 )
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.runs.chosen_modules import without_others
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
+from gpu_lol_action.analysis.runs.followed_values import Follower
 from gpu_lol_action.analysis.runs.open_choices import without_open_choices
 from gpu_lol_action.analysis.runs.other_places import OtherPlaces
 from gpu_lol_action.analysis.runs.run_configs import run_configs, stray_configs
@@ -135,20 +135,20 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     constants = constants_of((*closure[1:], *words.sources))
     given = {setting.key for setting in options}
     values = option_values((*options, *configs), (*closure, *words.sources))
-    said_by_name = {s.path: s.text for s in reversed(options) if not is_unfilled(s.text)}
+    rest: tuple[Setting, ...] = ()
+    if not run.configs:
+        rest = tuple(s for source in stray_configs(checkout, run) for s in read_settings(source))
+    follower = Follower((*options, *configs), rest, (*closure, *words.sources))
     own = [*meant(closure[0], words.names), *borrowed_settings(closure[0], constants)] if closure else []
-    own = _taken(closure[0], own, said_by_name) if closure else own
+    own = follower.added(closure[0], own) if closure else own
     own = without_open_choices(closure[0], reached(closure[0], own, values), values, closure) if closure else own
     near: list[Setting] = []
     for source in (*words.sources, *closure[1:]):
-        said = _taken(source, [*meant(source, words.names), *borrowed_settings(source, constants)], said_by_name)
+        said = follower.added(source, [*meant(source, words.names), *borrowed_settings(source, constants)])
         alone = started_alone(source)
         said = reached(source, [s for s in said if s.evidence.line not in alone] if alone else said, values)
         near += without_open_choices(source, said, values, closure)
     configs = (*configs, *(setting for setting in near if setting.owner in words.presets))
-    rest: tuple[Setting, ...] = ()
-    if not run.configs:
-        rest = tuple(s for source in stray_configs(checkout, run) for s in read_settings(source))
     # What an option gives is no longer what the program would start with, also where it is given as nothing.
     kept = tuple(setting for setting in own if "." in setting.path or setting.key not in given)
     passed = frozenset[tuple[str, str]]().union(*(given_arguments(source) for source in (*closure, *words.sources)))
@@ -159,7 +159,8 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         (Confidence.MEDIUM, tuple(setting for setting in near if not _is_overridden(setting, passed))),
         (Confidence.LOW, tuple(setting for setting in (*kept, *near) if _is_overridden(setting, passed))),
     )
-    return Scope((*tiers, (Confidence.LOW, rest)), OtherPlaces(checkout, run, closure).hold if closure else _used)
+    placed = ((confidence, follower.placed(settings)) for confidence, settings in tiers)
+    return Scope((*placed, (Confidence.LOW, rest)), OtherPlaces(checkout, run, closure).hold if closure else _used)
 
 
 def _not_of_training(configs: tuple[Setting, ...], run: Run) -> tuple[Setting, ...]:
@@ -167,14 +168,6 @@ def _not_of_training(configs: tuple[Setting, ...], run: Run) -> tuple[Setting, .
     if run.behavior is not Behavior.INFERS:
         return configs
     return tuple(s for s in configs if _OF_TRAINING.match(s.path) is None or _AMOUNTS.search(s.key) is None)
-
-
-def _taken(source: Source, settings: list[Setting], given: Mapping[str, str]) -> list[Setting]:
-    """Return a program's settings, those that hand on an option (``gpus_per_node=args.tasks_per_node``) with what the command gives it."""
-    if not given:
-        return settings
-    handed = [replace(s, text=given[s.origin]) for s in open_arguments(source) if s.origin in given]
-    return [*handed, *(replace(s, text=given[s.origin]) if s.origin in given else s for s in settings)]
 
 
 def _is_number(text: str) -> bool:
