@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.python.code import Call, PythonCode
+from gpu_lol_action.analysis.python.tree import HYPERPARAMETERS
 from gpu_lol_action.analysis.python.values import Value
 from gpu_lol_action.domain.patterns import regex
 
@@ -65,4 +66,4 @@ def _cards(instance: str) -> int:
 def _given(code: PythonCode, value: Value | None) -> Mapping[str, Value]:
     """Return the hyperparameters of a job by name, where they are a dictionary that the source writes down."""
     name = value.table or value.reference if value is not None else None
-    return code.names().tables.get(name or "", {})
+    return code.names().tables.get(name or HYPERPARAMETERS, {})

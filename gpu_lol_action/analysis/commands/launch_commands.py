@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from gpu_lol_action.analysis.command_lines.asked_words import with_answers
 from gpu_lol_action.analysis.command_lines.handed_words import handed_words
@@ -36,7 +36,7 @@ from gpu_lol_action.analysis.commands.estimator_jobs import estimator_lines
 from gpu_lol_action.analysis.commands.example_calls import example_call
 from gpu_lol_action.analysis.commands.installed_tools import is_a_word_alone
 from gpu_lol_action.analysis.commands.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
-from gpu_lol_action.analysis.commands.launch_programs import MAX_PROGRAMS, started_lines, submits_job
+from gpu_lol_action.analysis.commands.launch_programs import MAX_PROGRAMS, programs_started, started_lines, submits_job
 from gpu_lol_action.analysis.commands.linked_scripts import linked_scripts
 from gpu_lol_action.analysis.commands.machine_requests import (
     MachineRequest,
@@ -45,6 +45,8 @@ from gpu_lol_action.analysis.commands.machine_requests import (
     request_of_words,
 )
 from gpu_lol_action.analysis.commands.moved_folders import found_there
+from gpu_lol_action.analysis.commands.pipeline_stages import parameters
+from gpu_lol_action.analysis.commands.project_tasks import FILES
 from gpu_lol_action.analysis.commands.sourced_scripts import sourcing
 from gpu_lol_action.analysis.commands.wrapped_commands import working_part, wrapped
 from gpu_lol_action.analysis.documents.linked_pages import documents_and_linked_pages
@@ -74,7 +76,7 @@ class LaunchCommand:
 
     ``evidence`` is where the command stands, ``said`` where a reader is led to it: the document that names its script.
     ``is_divided``: it starts several processes, whether or not it says how many. ``is_background``: the next command is
-    started while it works (``&``). ``folder``: where the lines above it went (``cd``).
+    started while it works (``&``). ``folder``: where the lines above it went (``cd``). ``environment``: what its script exports before it.
     """
 
     tool: str
@@ -92,6 +94,7 @@ class LaunchCommand:
     is_divided: bool = False
     is_background: bool = False
     folder: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_launcher(self) -> bool:
@@ -124,19 +127,23 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
             if len(found) >= MAX_COMMANDS:
                 return tuple(found)
     scripts = checkout.of(Form.SHELL, Form.DOCKERFILE, Form.YAML, Form.NOTEBOOK)
-    for source in by_mention(scripts, documents):
+    tasks = [source for source in (checkout.find(name) for name in sorted(FILES)) if source is not None]
+    for source in (*by_mention(scripts, documents), *tasks):
         if source.path in seen:
             continue
-        for command in (*_of_source(checkout, source, seen, example_call(source)), *_of_jobs(checkout, source)):
+        given = parameters(checkout, source) or example_call(source)
+        for command in (*_of_source(checkout, source, seen, given), *_of_jobs(checkout, source)):
             found.append(command)
             if len(found) >= MAX_COMMANDS:
                 return tuple(found)
     # A script that another one starts is read with what it is handed there, and not also as if it were handed nothing.
     led = {command.evidence for command in found if command.said != command.evidence}
     found = [command for command in found if command.said != command.evidence or command.evidence not in led]
+    is_told = bool(found)
     for source in checkout.of(Form.PYTHON)[:MAX_PROGRAMS]:
         place, told = _submitter(checkout, found, source)
-        started = list(_of_program(checkout, source))
+        lines = [*started_lines(source), *(() if is_told else programs_started(source))]
+        started = [*_of_program(checkout, source, lines), *_of_jobs(checkout, source)]
         if told is not None:
             started = [replace(each, said=told.said, section=told.section) for each in started]
         found[place:place] = started
@@ -155,9 +162,9 @@ def _of_document(checkout: Checkout, source: Source, seen: set[str]) -> Iterator
             yield from _led_to(checkout, source, line, seen, 0)
 
 
-def _of_program(checkout: Checkout, source: Source) -> Iterator[LaunchCommand]:
-    """Yield the servers, and the programs of this checkout under a launcher, that a program starts."""
-    for line, text in started_lines(source):
+def _of_program(checkout: Checkout, source: Source, lines: Sequence[tuple[int, str]]) -> Iterator[LaunchCommand]:
+    """Yield the servers, and the programs of this checkout, that a program starts with these lines."""
+    for line, text in lines:
         command = parse_command(text, NOTHING, source, line)
         if command is None:
             continue
@@ -176,8 +183,8 @@ def _submitter(checkout: Checkout, told: Sequence[LaunchCommand], source: Source
 
 
 def _of_jobs(checkout: Checkout, source: Source) -> Iterator[LaunchCommand]:
-    """Yield the programs of this checkout that a notebook has a service train with."""
-    for line, text in estimator_lines(source) if source.form is Form.NOTEBOOK else ():
+    """Yield the programs of this checkout that a notebook, or a program, has a service train with."""
+    for line, text in estimator_lines(source) if source.code is not None else ():
         command = parse_command(text, NOTHING, source, line)
         # A program that the service fetches from elsewhere is still what is trained with, where it is said to be divided.
         if command is not None and (command.is_launcher or checkout.find_named(command.target) is not None):
@@ -247,7 +254,9 @@ def _of_source(
             continue
         command = parse_command(at_hand(checkout, line), line.variables, source, line.line, scripts)
         if command is not None and not is_a_word_alone(checkout, command.tool):
-            yield _requested(replace(command, section=line.section, folder=line.folder), request)
+            known = exported(source.text, line.variables) if source.form is Form.SHELL else NOTHING
+            command = replace(command, section=line.section, folder=line.folder, environment=known)
+            yield _requested(command, request)
         elif depth < MAX_FOLLOWED:
             yield from _led_to(checkout, source, line, seen, depth)
 

@@ -14,6 +14,7 @@ from gpu_lol_action.analysis.command_lines.script_options import told_variables
 from gpu_lol_action.analysis.command_lines.server_images import entry_point
 from gpu_lol_action.analysis.command_lines.shell_arithmetic import computed, counted
 from gpu_lol_action.analysis.command_lines.shell_branches import with_taken_branches
+from gpu_lol_action.analysis.command_lines.shell_functions import with_called_functions
 from gpu_lol_action.analysis.command_lines.shell_words import evaluated, sourced
 from gpu_lol_action.analysis.commands.azure_jobs import azure_lines, is_azure_job
 from gpu_lol_action.analysis.commands.container_lines import container_lines, with_variables
@@ -22,6 +23,7 @@ from gpu_lol_action.analysis.commands.hosted_lines import hosted_lines, is_hoste
 from gpu_lol_action.analysis.commands.mosaic_jobs import is_mosaic_job, mosaic_lines
 from gpu_lol_action.analysis.commands.moved_folders import moved
 from gpu_lol_action.analysis.commands.pipeline_stages import PIPELINES, stage_lines
+from gpu_lol_action.analysis.commands.project_tasks import task_lines
 from gpu_lol_action.analysis.commands.spacy_projects import is_spacy_project, project_lines
 from gpu_lol_action.analysis.documents.lost_marks import with_lost_marks
 from gpu_lol_action.analysis.documents.shown_lines import shown_lines
@@ -50,6 +52,12 @@ _LIST = regex(rf"\s*{_SETS}[A-Za-z_]\w*\+?=\(")
 _ARRAY = regex(rf"^\s*{_SETS}([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
 _ADDS = regex(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
 _TARGET = regex(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
+# just's own: `{{model}}`, and `train model="gpt2" bs="8":`, whose words have these values where nobody gives others.
+_JUST_PUT = regex(r"\{\{[ \t]{0,4}(\w{1,60})[ \t]{0,4}\}\}")
+_JUST_RECIPE = regex(
+    r"^@?([A-Za-z_][\w-]*)((?:[ \t]+[+*$]?\w{1,60}(?:=(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|[\w./-]{1,200}))?){1,12})[ \t]*:(?!=)"
+)
+_JUST_DEFAULT = regex(r"(\w{1,60})=(?:\"([^\"\n]{0,200})\"|'([^'\n]{0,200})'|([\w./-]{1,200}))")
 _ITEM = regex(r"\$\{(\w+)\[(\d{1,2})\]\}")
 _PUT = regex(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _POSITION = regex(
@@ -92,11 +100,13 @@ def command_lines(
     elif source.form is Form.NOTEBOOK:
         # The text is the cells' code, whose lines are not the file's: the whole file is the place.
         raw = ((0, found[1], "") for _, line in _numbered(source) if (found := _IN_NOTEBOOK.match(line)))
+    elif source.form is Form.TOML:
+        raw = task_lines(source)
     elif is_makefile(source):
         raw = _of_makefile(source)
     else:
-        raw = with_kept_texts(with_taken_branches(_numbered(source), given))
-    is_each_alone = source.form is Form.NOTEBOOK or is_makefile(source)
+        raw = with_kept_texts(with_taken_branches(with_called_functions(_numbered(source)), given))
+    is_each_alone = source.form in {Form.NOTEBOOK, Form.TOML} or is_makefile(source)
     yield from _joined(raw, given, folder, sourcing, is_each_alone=is_each_alone)
 
 
@@ -273,7 +283,14 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
 
 def _of_makefile(source: Source) -> Iterator[tuple[int, str, str]]:
     target = ""
-    for number, line in _numbered(source):
+    for number, text in _numbered(source):
+        line = text
+        if source.name == "justfile":
+            line = _JUST_PUT.sub(r"${\1}", text)
+            if head := _JUST_RECIPE.match(line):
+                for name, *quoted in _JUST_DEFAULT.findall(head[2]):
+                    yield number, f'{name}="{next(filter(None, quoted), "")}"', ""
+                line = f"{head[1]}:"
         if line[:1] in {"\t", " "} and target:
             yield number, line.replace("$$", "$").lstrip().lstrip("@-"), target
         elif found := _TARGET.match(line):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.files.checkout import Checkout, Source
+from gpu_lol_action.analysis.files.configuration import read_settings
 from gpu_lol_action.domain.patterns import regex
 
 PIPELINES = frozenset({"dvc.yaml", "mlproject"})
@@ -15,6 +16,15 @@ _COMMAND = regex(r"^(\s+)(?:cmd|command):\s*(.*)$")
 _STAGE = regex(r"^(?:\s{2}|\t)([A-Za-z_][\w.@-]*):\s*$")
 _FOLDER = regex(r"^\s+wdir:\s*[\"']?([\w./-]+)")
 _GIVEN = regex(r"\{(\w+)\}|\$\{([\w.]+)\}")  # MLflow's and DVC's parameters: what they are called stays readable
+
+
+def parameters(checkout: Checkout, source: Source) -> Mapping[str, str]:
+    """Return what DVC puts into its stages: the values of ``params.yaml`` beside them, by their last words."""
+    if source.name != "dvc.yaml":
+        return {}
+    beside = checkout.find(f"{source.folder}/params.yaml".lstrip("/"))
+    settings = read_settings(beside) if beside is not None else ()
+    return {setting.key: setting.text for setting in reversed(settings)}
 
 
 def stage_lines(source: Source) -> Iterator[tuple[int, str, str]]:

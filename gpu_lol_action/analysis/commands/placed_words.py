@@ -1,4 +1,4 @@
-"""What a command says by the place of its words: ``train.py qwen2_7b`` where the parser has ``add_argument("llm")``."""
+"""What a command says by the place of its words: ``train.py qwen2_7b`` where the parser has ``add_argument("llm")``, or ``llm = sys.argv[1]``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from gpu_lol_action.domain.patterns import regex
 
 MOST_PLACES = 6
 _NAME = regex(r"[A-Za-z][\w-]{0,60}")
+_ARGV = regex(
+    r"(?m)^[ \t]{0,16}(\w{1,60})[ \t]{0,4}=[ \t]{0,4}(?:(?:int|float|str|Path)\([ \t]{0,4})?sys\.argv\[([1-9])\]"
+)
 _TAKES_ALL = frozenset({"+", "*", "?", "argparse.REMAINDER", "REMAINDER"})
 # What its reader puts in: `MODEL_DIR`, `<model>`, `/path/to/model`, `$1`.
 _OPEN = regex(r"[<\[{$].*|[A-Z][A-Z0-9_]*|.*(?:path/to|/your|your[_-]).*|\.\.\.")
@@ -27,14 +30,22 @@ def with_placed(options: Mapping[str, str], script: Source | None, words: Sequen
     return found
 
 
+def _by_number(script: Source) -> tuple[str, ...]:
+    """Return the variables that a program without a parser sets to its words, up to the first word that none is set to."""
+    named = {int(number): name for name, number in reversed(_ARGV.findall(script.text))}
+    return tuple(named[place] for place in itertools.takewhile(named.__contains__, range(1, MOST_PLACES + 1)))
+
+
 @remembered
 def _places(script: Source) -> tuple[str, ...]:
     """Return the names of the arguments that a parser takes by their place, up to one that takes as many as there are.
 
     With commands of its own (``add_subparsers``) a program has other places in each.
     """
-    if script.code is None or not script.mentions("add_argument") or script.mentions("add_subparsers"):
+    if script.code is None or script.mentions("add_subparsers"):
         return ()
+    if not script.mentions("add_argument"):
+        return _by_number(script) if script.mentions("sys.argv") else ()
     found: list[str] = []
     for call in itertools.islice(script.code.calls_named("add_argument"), 400):
         first = call.arguments[0].text if call.arguments else None

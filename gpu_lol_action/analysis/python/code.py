@@ -221,7 +221,7 @@ class PythonCode:
             for item in facts.given:
                 text = item.value.text
                 if text is None:
-                    if item.value.is_open and item.value.reference != item.name:
+                    if item.value.is_open and (item.value.reference != item.name or "." in (item.value.path or "")):
                         values.setdefault(item.name, item.value)
                 elif item.name not in texts or (item.is_option and not texts[item.name][1]):
                     texts[item.name] = (text, item.is_option)

@@ -34,6 +34,8 @@ _IMPORTS = frozenset({ast.Import, ast.ImportFrom})
 _HOLDERS = frozenset(
     {"SimpleNamespace", "Namespace", "ConfigDict", "EasyDict", "edict", "AttrDict", "Munch", "Box", "DotMap"}
 )
+HYPERPARAMETERS = "hyperparameters"
+"""What SageMaker's jobs call what they hand their program; the table of that name is the one that such a call writes down."""
 _LINE = operator.attrgetter("line")
 Placed = TypeVar("Placed", Import, Call, Given)
 
@@ -128,6 +130,9 @@ def _say_call(node: ast.Call, owner: str, said: _Said) -> None:
     call = _call(node, owner)
     if call is not None:
         said.calls.append(call)
+        for word in node.keywords:
+            if word.arg == HYPERPARAMETERS and (table := table_of(word.value)) is not None:
+                said.tables.setdefault(HYPERPARAMETERS, table)
         option = option_of(call)
         if option is not None:
             said.given.append(option)

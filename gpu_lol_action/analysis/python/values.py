@@ -44,6 +44,8 @@ class Value:
 
 
 NOTHING = Value(None)
+ENVIRONMENT = "os.environ"
+"""What the path of a value begins with that the environment has to give."""
 # What is done to a path, or fetched by its name, leaves what it is the name of.
 _AS_IT_IS = frozenset(
     {
@@ -190,7 +192,7 @@ def _entry(node: ast.Subscript, depth: int) -> Value:
     if name is None:
         return NOTHING
     if name in {"os.environ", "environ"}:
-        return NOTHING
+        return Value(None, key.text, f"{ENVIRONMENT}.{key.text}") if (key.text or "").isidentifier() else NOTHING
     if key.text is not None and key.text.isidentifier():
         return Value(None, key.text, f"{name}.{key.text}", table=owner.reference, key=key)
     return Value(None, table=owner.reference, key=key) if key.text is not None or key.is_open else NOTHING

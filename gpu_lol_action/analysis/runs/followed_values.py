@@ -88,7 +88,7 @@ class Follower:
         path = code.names().path_of(value) or value.path or value.reference
         found = None
         if path is not None:
-            words = path.removeprefix("self.").split(".")
+            words = path.removeprefix("self.").removeprefix("os.").split(".")
             found = self._held(source, words) if len(words) > 1 else self._named(source, path, owner, steps)
         if found is None and (text := code.resolve(value, owner)) is not None:
             return text, None
@@ -126,6 +126,8 @@ class Follower:
         if word in code.signatures.get(of, ()):
             return self._given(source, of, word, steps)
         inner = code.names().values.get(word)
+        if inner is not None and inner.table == "argv":
+            return self._said_under([fold_key(word)])  # a word of the command, which has the variable's name
         if inner is not None and inner.reference != word:
             return self.value(source, inner, owner, steps + 1)
         return self._imported(source, [word]) if "." not in path else None

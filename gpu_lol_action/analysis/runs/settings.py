@@ -195,9 +195,10 @@ def _packed(options: tuple[Setting, ...]) -> Iterator[Setting]:
 
 
 def _of_environment(checkout: Checkout, run: Run) -> Iterator[Setting]:
-    """Yield what variables in front of the command are set to, of those that its program asks the environment for."""
+    """Yield what variables in front of the command, or exported before it, are set to, of those that its program asks the environment for."""
     command = run.command
-    given = given_variables(command.text) if command is not None and run.script is not None else {}
+    is_here = command is not None and run.script is not None
+    given = {**command.environment, **given_variables(command.text)} if command is not None and is_here else {}
     asking = [s for s in import_closure(checkout, run.script) if s.mentions("env")] if given and run.script else []
     for name, value in given.items():
         if any(s.mentions(f'"{name}"') or s.mentions(f"'{name}'") for s in asking):
