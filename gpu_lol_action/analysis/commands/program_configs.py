@@ -36,8 +36,9 @@ _OPTIONS = ("config", "config_file", "config_path", "cfg", "cfg_path")
 _BESIDE_ITSELF = regex(
     r"\bjoin\(\s*os\.path\.\w{7,8}\([^\n]{0,60}?__file__\)+((?:\s*,\s*['\"][\w.-]{1,80}['\"]){1,4})\s*,?\s*\)"
 )
-# `ROOT / "configs" / "small.yaml"`, where what stands first is made of `__file__`
-_BELOW = regex(r"((?:[ \t]{0,4}/[ \t]{0,4}['\"][\w.-]{1,80}['\"]){1,4})")
+# `ROOT / "configs" / "small.yaml"`, where the first is made of `__file__`
+_BELOW = regex(r"\b(\w{1,40})((?:[ \t]{0,4}/[ \t]{0,4}['\"][\w.-]{1,80}['\"]){1,4})")
+_MADE_OF_FILE = regex(r"(?m)^[ \t]*(\w{1,40})[ \t]?=[ \t]?[^\n]{0,80}\b__file__")
 _PART = regex(r"['\"]([\w.-]+)['\"]")
 _TAKES_CONFIG = regex(r"['\"]--?(?:config(?:[_-](?:file|path))?|cfg(?:[_-]path)?)['\"]")
 # `parser.add_argument("--cfg-path", required=True, help=...)`
@@ -103,10 +104,12 @@ def _beside_itself(checkout: Checkout, script: Source) -> Source | None:
     if not script.mentions("__file__") or not _names_file(script):
         return None
     joined = {"/".join(_PART.findall(parts)) for parts in _BESIDE_ITSELF.findall(script.text)}
-    below = {"/".join(_PART.findall(parts)) for parts in _BELOW.findall(script.text)}
-    named = (checkout.find(f"{script.folder}/{path}".lstrip("/")) for path in sorted(joined))
-    under = (checkout.find_named(path) for path in sorted(below) if _CONFIG_FILE.search(path))
-    found = {source for source in (*named, *under) if source is not None and source.form is Form.YAML}
+    made = {"parent", *_MADE_OF_FILE.findall(script.text)}
+    below = {"/".join(_PART.findall(parts)) for base, parts in _BELOW.findall(script.text) if base in made}
+    above = [script.folder, script.folder.rpartition("/")[0], ""]
+    paths = [(script.folder, path) for path in sorted(joined)] + [(up, path) for path in sorted(below) for up in above]
+    named = (checkout.find(f"{folder}/{path}".lstrip("/")) for folder, path in paths)
+    found = {source for source in named if source is not None and source.form is Form.YAML}
     return found.pop() if len(found) == 1 else None
 
 

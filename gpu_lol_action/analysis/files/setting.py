@@ -19,7 +19,8 @@ class Setting:
     """One value: its key (last word, small letters, underscores), its dotted path, its text, and where it stands.
 
     ``owner`` is the function, class or entry of a registry that a program's value stands in; ``is_parameter``: it is the
-    default of one of that function's parameters, which holds only where no call gives it.
+    default of one of that function's parameters, which holds only where no call gives it. ``called``: where a
+    program hands on what is written at another place, which ``evidence`` is.
     """
 
     key: str
@@ -28,6 +29,7 @@ class Setting:
     evidence: Evidence
     owner: str = ""
     is_parameter: bool = False
+    called: Evidence | None = None
 
 
 def leaves_out(setting: Setting) -> bool:

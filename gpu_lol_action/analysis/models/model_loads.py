@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
@@ -41,7 +41,7 @@ NOT_MODELS = regex(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|Lora
 _JUDGES_PICTURES = regex(r"DepthEstimation|Segmentation|Detector$|ObjectDetection|CLIPModel|SafetyChecker")
 # Models beside the one that the run is about.
 HELPER_KEY = regex(
-    r"tokeni|teacher|weak_|reward|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant|re_?prompt|prompt_?(?:re|en)"
+    r"tokeni|teacher|weak_|reward|scor(?:e|ing)|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant|re_?prompt|prompt_?(?:re|en)"
 )
 _HELPER_PLACE = regex(
     r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward|text_?enc"
@@ -68,8 +68,7 @@ HUB_ID = regex(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Finding]:
     """Yield models that the program loads by a key of its configuration, whatever that is called (``cfg.llm.base``)."""
     closure = import_closure(checkout, run.script)[:MAX_LOADING] if run.script is not None else ()
-    said, stray = ([s for _, settings in tiers for s in settings] for tiers in (scope.tiers[:2], scope.tiers[5:]))
-    follower = Follower(said, stray, closure)
+    follower = Follower(scope.tiers[0][1], scope.tiers[1][1], closure)
     for source in closure:
         if source.code is None or (source is not run.script and is_helper_place(source.path)):
             continue
@@ -87,10 +86,17 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                     told = follower.value(source, value, call.owner)
                     name = model_name(told[0]) if told is not None else None
                     called = value.path or value.reference or ""
-                    if told is not None and name is not None and not HELPER_KEY.search(called.lower()):
+                    where = told[1] if told is not None and told[1] is not None else Evidence(source.path, call.line)
+                    words = [called, call.owner, *_set_at(closure, where)]
+                    if name is not None and not any(HELPER_KEY.search(word.lower()) for word in words):
                         why = f"`{call.last}` loads `{called}`, which is `{name}`"
-                        where = told[1] or Evidence(source.path, call.line)
                         yield Finding("model.id", name, why, Confidence.MEDIUM, where)
+
+
+def _set_at(programs: Iterable[Source], where: Evidence) -> list[str]:
+    """Return the names that are set on a line (``teacher = load("a/b")``)."""
+    codes = (source.code for source in programs if source.path == where.path and source.code is not None)
+    return [each.name for code in codes for each in code.given if each.line == where.line]
 
 
 # What is made is judged with networks of these folders: a loss's, a metric's.

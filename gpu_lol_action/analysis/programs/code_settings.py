@@ -25,10 +25,11 @@ _TELLING = frozenset({
 })  # fmt: skip
 # Functions that build something for tests: their numbers are nobody's run.
 FOR_TRIALS = regex(r"(?:^|[._])(?:debug(?:_?model)?|dummy|unit_?tests?|smoke|toy)(?:$|[._])", re.IGNORECASE)
-# A plot has a title, and a field of a page a label, and is so many pixels wide: no picture that a network sees.
+# A plot has a title, and is so many pixels wide, as a field of a page is: no picture that a network sees.
 _SIDES = frozenset({"width", "height"})
-_OF_A_PLOT = ("label", "title", "xlabel", "xaxis", "xaxis_title", "legend", "win")
+_OF_A_PLOT = ("title", "xlabel", "xaxis", "xaxis_title", "legend", "win")
 _DRAWS = frozenset({"update_layout", "Layout", "IFrame", "plotly_chart", "altair_chart", "set_window_size"})
+_PAGES = ("gr.", "st.", "gradio.", "streamlit.")
 _OVER_DATA = frozenset({"map", "map_batches"})
 _LOADER = regex(r"(?:Data|_|^)[Ll]oader$")
 _JUDGED = regex(r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)(?:_?(?:data_?)?(?:set|source|ds))?$")
@@ -82,7 +83,9 @@ def given_by_name(source: Source) -> tuple[tuple[Setting, Value], ...]:
                 continue
             if key == "vocab_size" and _SPLITS.search(call.name) is not None:
                 continue  # of a tokenizer that is learned; the network beside it may have another size
-            if key in _SIDES and (call.last in _DRAWS or call.keyword(*_OF_A_PLOT) is not None):
+            if key in _SIDES and (
+                call.last in _DRAWS or call.keyword(*_OF_A_PLOT) is not None or call.name.startswith(_PAGES)
+            ):
                 continue
             text = code.resolve(value, call.owner)
             if key in _NUMBERS and (_is_on_cpu(code, call) or _is_beside_the_whole(code, call, key)):

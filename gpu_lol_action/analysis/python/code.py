@@ -17,7 +17,7 @@ from gpu_lol_action.analysis.python.names import Names
 from gpu_lol_action.analysis.python.parse_budget import ParseBudget
 from gpu_lol_action.analysis.python.scan import Import, Quoted, scan_imports, scan_main, scan_names
 from gpu_lol_action.analysis.python.syntax import parse_cost
-from gpu_lol_action.analysis.python.tree import Facts, read_block, read_tree
+from gpu_lol_action.analysis.python.tree import Facts, Signature, read_block, read_tree
 from gpu_lol_action.analysis.python.values import Value
 from gpu_lol_action.domain.patterns import regex
 
@@ -114,7 +114,7 @@ class PythonCode:
         return self._tree().given
 
     @property
-    def signatures(self) -> Mapping[str, tuple[str, ...]]:  # noqa: D102 as ``Facts`` has them
+    def signatures(self) -> Mapping[str, Signature]:  # noqa: D102 as ``Facts`` has them
         return self._tree().signatures
 
     @property

@@ -41,18 +41,32 @@ Placed = TypeVar("Placed", Import, Call, Given)
 
 
 @record(frozen=True, slots=True)
+class Signature:
+    """A function's parameters, those that are taken by their place first, without the object itself; ``is_method``: it is called on one."""
+
+    placed: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    is_method: bool = False
+
+
+_UNTOLD = Signature()
+# Decorators that leave a function's parameters as they are.
+_LEAVES = frozenset({"main", "no_grad", "inference_mode", "staticmethod", "classmethod", "record", "wraps", "compile", "jit", "task",
+                     "remote", "function", "configurable", "command", "wrap"})  # fmt: skip
+
+
+@record(frozen=True, slots=True)
 class Facts:
     """What the tree of one program says; ``trouble`` says why there is none, ``fault`` is the line of what was left out of it (0: nothing).
 
-    ``signatures``: the parameters of its functions, and of its classes' constructors under the class's name, in their order and
-    without the object itself; none where several of one name have different ones.
+    ``signatures``: of its functions, and of its classes' constructors under the class's name.
     """
 
     imports: tuple[Import, ...] = ()
     calls: tuple[Call, ...] = ()
     given: tuple[Given, ...] = ()
     tables: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
-    signatures: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    signatures: Mapping[str, Signature] = field(default_factory=dict)
     has_main: bool = False
     trouble: str | None = None
     fault: int = 0
@@ -122,7 +136,7 @@ class _Said:
     calls: list[Call]
     given: list[Given]
     tables: dict[str, Mapping[str, Value]]
-    signatures: dict[str, tuple[str, ...]]
+    signatures: dict[str, Signature]
 
 
 def _say_call(node: ast.Call, owner: str, said: _Said) -> None:
@@ -157,9 +171,21 @@ def _say(node: ast.AST, owner: str, said: _Said) -> None:
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         known_as = owner_of(node, owner)
         said.given.extend(parameters(node, known_as))
-        taken = tuple(each.arg for each in (*by_place(node), *node.args.kwonlyargs)[:MAX_PARAMETERS])
-        taken = taken[1:] if taken[:1] in {("self",), ("cls",)} else taken
-        said.signatures[known_as] = taken if said.signatures.get(known_as, taken) == taken else ()
+        signature = _signature(node)
+        known = said.signatures.setdefault(known_as, signature)
+        if known != signature:
+            said.signatures[known_as] = _UNTOLD
+
+
+def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Signature:
+    """Return what a function takes; nothing where a decorator may change that."""
+    placed = [each.arg for each in by_place(node)[:MAX_PARAMETERS]]
+    named = [each.arg for each in node.args.kwonlyargs[:MAX_PARAMETERS]]
+    if any((dotted_name(each) or "").rpartition(".")[2] not in _LEAVES for each in node.decorator_list):
+        return _UNTOLD
+    is_of_object = placed[:1] in (["self"], ["cls"])
+    placed = placed[1:] if is_of_object else placed
+    return Signature(tuple(placed), tuple(named), is_of_object and node.name != "__init__")
 
 
 def _modules(node: ast.Import | ast.ImportFrom) -> list[tuple[str, tuple[str, ...]]]:

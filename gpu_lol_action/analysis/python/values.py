@@ -44,6 +44,8 @@ class Value:
 
 
 NOTHING = Value(None)
+STARRED = Value(None, path="*")
+"""What stands for as many arguments as nobody knows (``*args``)."""
 ENVIRONMENT = "os.environ"
 """What the path of a value begins with that the environment has to give."""
 # What is done to a path, or fetched by its name, leaves what it is the name of.
@@ -125,6 +127,8 @@ def _of_rarer(node: ast.AST, depth: int) -> Value:
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
         first, *rest = (value_of(item, depth + 1) for item in node.values[:4])
         return _either(first, rest[0]) if rest else first
+    if isinstance(node, ast.Starred):
+        return STARRED
     if isinstance(node, ast.Lambda):  # `default_factory=lambda: "…"`
         return value_of(node.body, depth + 1)
     return NOTHING

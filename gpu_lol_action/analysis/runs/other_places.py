@@ -14,7 +14,7 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 # Modules that a training calls now and then to see how far it has come.
-_JUDGES = regex(
+JUDGES = regex(
     r"(?:test|eval(?:uat(?:e|ion|or))?|validat(?:e|ion)|val|inference|infer|predict|demo|visuali[sz]e)\w{0,4}\.py"
 )
 MOST_PLACES = 100
@@ -34,7 +34,7 @@ class OtherPlaces:
 
     def hold(self, setting: Setting) -> bool:
         """Return whether a setting stands in such a place."""
-        where = setting.evidence
+        where = setting.called or setting.evidence
         if where not in self.known:
             if len(self.known) >= MOST_PLACES:
                 return False
@@ -45,5 +45,5 @@ class OtherPlaces:
         source = self.checkout.by_path.get(where.path)
         if source is None or source is self.closure[0]:
             return False
-        is_judging = self.run.behavior is Behavior.TRAINS and _JUDGES.fullmatch(source.name) is not None
+        is_judging = self.run.behavior is Behavior.TRAINS and JUDGES.fullmatch(source.name) is not None
         return is_judging or is_unused_at(source, where.line, self.closure)

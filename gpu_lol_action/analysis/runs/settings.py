@@ -138,7 +138,7 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     rest: tuple[Setting, ...] = ()
     if not run.configs:
         rest = tuple(s for source in stray_configs(checkout, run) for s in read_settings(source))
-    follower = Follower((*options, *configs), rest, (*closure, *words.sources))
+    follower = Follower(options, configs, (*closure, *words.sources))
     own = [*meant(closure[0], words.names), *borrowed_settings(closure[0], constants)] if closure else []
     own = follower.added(closure[0], own) if closure else own
     own = without_open_choices(closure[0], reached(closure[0], own, values), values, closure) if closure else own

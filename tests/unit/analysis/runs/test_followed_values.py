@@ -54,10 +54,6 @@ FORMS = {
             '@hydra.main(config_path="conf", config_name="config")\ndef main(cfg):', "", BY_DOT, "\n\nmain()\n"
         ),
     },
-    "a merged anchor": {
-        "config.yaml": "base: &base\n  bunch: 3\n  window: 3072\nnet:\n  brain: Qwen/Qwen2.5-7B\n  lodim: 48\ndata:\n  <<: *base\n",
-        "train.py": program("cfg = yaml.safe_load(open('config.yaml'))\n", BY_KEY),
-    },
     "an imported constant": {
         "settings.py": CONSTANTS,
         "train.py": program("from settings import BRAIN, BUNCH, LODIM, WINDOW\n", CAPITALS),
@@ -135,7 +131,7 @@ def length(checkout: Build, files: dict[str, str]) -> str | None:
 def test_a_configuration_goes_before_what_a_program_starts_with(
     checkout: Build, config: dict[str, str], expected: str
 ) -> None:
-    before = "args = parse(Options, 'config.yaml')\nclass Options:\n    window: int = 512\n"
+    before = "args = load(Options, 'config.yaml')\nclass Options:\n    window: int = 512\n"
     told = ('"Qwen/Qwen2.5-7B"', "3", "args.window", "8")
     assert length(checkout, {**config, "train.py": program(before, told)}) == expected
 
@@ -151,14 +147,6 @@ def test_a_configuration_goes_before_what_a_program_starts_with(
 def test_callers_that_do_not_agree_tell_nothing(checkout: Build, calls: str) -> None:
     told = ('"Qwen/Qwen2.5-7B"', "3", "window", "8")
     assert length(checkout, {"train.py": function("def fit(window):", "", told, f"\n\n{calls}")}) is None
-
-
-@pytest.mark.parametrize(("other", "expected"), [("3072", "3072"), ("1024", None)])
-def test_files_that_lie_by_and_do_not_agree_tell_nothing(checkout: Build, other: str, expected: str | None) -> None:
-    told = ('"Qwen/Qwen2.5-7B"', "3", "cfg.window", "8")
-    lie_by = {"a.toml": "window = 3072\nlr = 1\ndecay = 2\n", "b.toml": f"window = {other}\nseed = 5\nsteps = 9\n"}
-    files = {**lie_by, "train.py": program("cfg = read(sys.argv[1])\n", told)}
-    assert length(checkout, files) == expected
 
 
 def test_a_name_that_is_not_imported_is_another_one(checkout: Build) -> None:

@@ -1,0 +1,82 @@
+"""What a name stands for in one function of a program, and what the calls of a function give it."""
+
+from __future__ import annotations
+
+from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.programs.taken_names import modules_of, origins
+from gpu_lol_action.analysis.python.code import Call
+from gpu_lol_action.analysis.python.defaults import Given
+from gpu_lol_action.analysis.python.tree import Signature
+from gpu_lol_action.analysis.python.values import STARRED, Value
+
+
+def means(call: Call, caller: Source, source: Source, function: str, signature: Signature) -> bool:
+    """Whether a call of that word means the function of that program."""
+    base = call.name.rpartition(".")[0]
+    if signature.is_method:
+        return caller is source and base == "self"
+    if caller is source:
+        return not base
+    known = origins(caller).get(base or function)
+    return known is not None and any(list(modules_of(module, [source])) for module in (known[0], ".".join(known)))
+
+
+def argument_of(call: Call, source: Source, function: str, parameter: str) -> Value | None:
+    """Return what a call gives for a parameter, or what this starts with; None where that cannot be told."""
+    named = call.keyword(parameter)
+    if named is not None or source.code is None:
+        return named
+    placed = source.code.signatures[function].placed
+    place = placed.index(parameter) if parameter in placed else len(call.arguments)
+    if STARRED in call.arguments[: place + 1]:
+        return None
+    if place < len(call.arguments):
+        return call.arguments[place]
+    starting = (each for each in givens(source).get(parameter, ()) if each.is_parameter and each.owner == function)
+    return next((each.value for each in starting), None)
+
+
+def parameters_of(source: Source, function: str) -> tuple[str, ...]:
+    """Return the parameters of a program's function; none where it has none of that name."""
+    signature = source.code.signatures.get(function) if source.code is not None else None
+    return (*signature.placed, *signature.named) if signature is not None else ()
+
+
+@remembered
+def givens(source: Source) -> dict[str, list[Given]]:
+    """Return what a program sets, by name, but for what is handed on under its own name (``self.window = window``)."""
+    found: dict[str, list[Given]] = {}
+    for each in source.code.given if source.code is not None else ():
+        if each.value.path != each.name:
+            found.setdefault(each.name, []).append(each)
+    return found
+
+
+@remembered
+def option_names(source: Source) -> frozenset[str]:
+    """Return the names of what a program starts with and may be told otherwise: options, fields."""
+    return (
+        frozenset(each.name for each in source.code.defaults if each.is_option)
+        if source.code is not None
+        else frozenset()
+    )
+
+
+@remembered
+def classes_with(source: Source, word: str) -> set[str]:
+    """Return the classes of a program whose objects have something of that name from the start."""
+    signatures = source.code.signatures if source.code is not None else {}
+    taking = {name for name in signatures if name[:1].isupper() and word in parameters_of(source, name)}
+    return taking | {each.owner for each in givens(source).get(word, ()) if each.owner[:1].isupper()}
+
+
+def local_value(source: Source, word: str, owner: str) -> Value | None:
+    """Return the one value that a name is set to in a function, or else in the program outside of functions; None for several."""
+    mine = [each for each in givens(source).get(word, ()) if not each.is_parameter]
+    inside = [each.value for each in mine if owner and each.owner == owner]
+    if word in parameters_of(source, owner):  # a parameter may be made into what it names (`model = load(model)`)
+        inside = [value for value in inside if value.text is not None or value.is_open]
+    elif not inside:
+        inside = [each.value for each in mine if not each.owner]
+    return inside[0] if inside and all(each == inside[0] for each in inside) else None

@@ -1,0 +1,102 @@
+"""Where the names of a program come from: which module of the project it takes each from, and what it calls to make it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.programs.code_settings import code_settings, registry_entries
+from gpu_lol_action.analysis.python.code import Default
+from gpu_lol_action.domain.patterns import regex
+
+_MADE = regex(r"(?m)^[ \t]*(\w{1,40})(?:[ \t]?:[ \t]?[\w.\[\]]{1,60})?[ \t]?=[ \t]?([\w.]{1,80})\(")
+_RENAMED = regex(r"(?m)^[ \t]*(?:from[ \t]+([\w.]{1,100})[ \t]+)?import[ \t]+([\w.]{1,100})[ \t]+as[ \t]+(\w{1,40})")
+_UNSET = frozenset({"", "none", "null", "???"})
+ALL = "*"
+
+
+@remembered
+def origins(source: Source) -> dict[str, tuple[str, str]]:
+    """Return the module that each name of a program comes from, and what it is called there; nothing for a module itself.
+
+    Under ``ALL`` is a module of which everything is taken.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for item in source.code.imports if source.code is not None else ():
+        if item.names:
+            found.update((name, (item.module, "" if name == ALL else name)) for name in item.names)
+        elif item.module.startswith("."):  # what is taken from a relative module is one of its names, or a module
+            above, _, last = item.module.rpartition(".")
+            found.setdefault(last, (above, last))
+        else:
+            found.setdefault(item.module.partition(".")[0], (item.module, ""))
+    for module, name, called in _RENAMED.findall(source.text):
+        found[called] = (module, name) if module else (name, "")
+    return found
+
+
+@remembered
+def makers(source: Source) -> dict[str, str]:
+    """Return what a program calls to make each of its variables, for those that it makes in one way."""
+    made: dict[str, set[str]] = {}
+    for found in _MADE.finditer(source.text):
+        made.setdefault(found[1], set()).add(found[2])
+    return {name: called.pop() for name, called in made.items() if len(called) == 1}
+
+
+@remembered
+def starts(source: Source) -> dict[str, list[Default]]:
+    """Return what a module starts with by name, but for its functions' parameters and what is one of many of its registries."""
+    found: dict[str, list[Default]] = {}
+    entries = registry_entries(source)
+    of_many = {s.key for s in code_settings(source) if s.owner in entries} if entries else frozenset[str]()
+    for default in source.code.defaults if source.code is not None else ():
+        is_set = default.text.strip().lower() not in _UNSET
+        if is_set and not default.is_parameter and default.name.lower() not in of_many:
+            found.setdefault(default.name, []).append(default)
+    return found
+
+
+def modules_of(module: str, sources: Iterable[Source]) -> Iterator[Source]:
+    """Yield those of these files that an import of that name may mean."""
+    wanted = module.strip(".")
+    for source in sources:
+        path = source.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        if wanted and f".{path}".endswith(f".{wanted}"):
+            yield source
+
+
+def taken(source: Source, words: Sequence[str], sources: Sequence[Source]) -> Iterator[tuple[Source, Default]]:
+    """Yield what modules of the project start with under a name that a program takes from them (``WINDOW``, ``settings.WINDOW``, ``cfg.window``)."""
+    known = origins(source)
+    base, last = words[0], words[-1]
+    if len(words) == 1:
+        module, name = known.get(base) or known.get(ALL) or ("", "")
+        for other in modules_of(module, sources):
+            yield from ((other, each) for each in starts(other).get(name or last, ()) if not each.owner)
+        return
+    if base in known:
+        module, name = known[base]
+        for other in modules_of(f"{module}.{name}" if name else module, sources):
+            yield from ((other, each) for each in starts(other).get(last, ()) if not each.owner)
+        for other in modules_of(module, sources) if name else ():
+            owners = {name, makers(other).get(name, "")} - {""}
+            yield from ((other, each) for each in _of(other, last, owners))
+    called = makers(source).get(base, "")
+    maker, _, tail = called.partition(".")
+    if maker in known:
+        module, name = known[maker]
+        wanted = tail.rpartition(".")[2] or name
+        for other in modules_of(module, sources):
+            yield from ((other, each) for each in _of(other, last, {wanted, name}))
+
+
+def _of(source: Source, name: str, owners: set[str]) -> Iterator[Default]:
+    """Yield the values of that name which these functions, classes and objects set, and those of the module's parser."""
+    # A function sets what it returns (`config.window = 512`); its own variables are nobody else's.
+    is_returned = source.mentions(f".{name} =") or source.mentions(f'"{name}"') or source.mentions(f"'{name}'")
+    for default in starts(source).get(name, ()):
+        is_set = default.owner in owners and (default.owner[:1].isupper() or is_returned)
+        if is_set or (not default.owner and default.is_option):
+            yield default
