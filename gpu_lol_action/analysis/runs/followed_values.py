@@ -68,6 +68,7 @@ class Follower:
     _written: dict[Setting, Evidence] = field(default_factory=dict, repr=False, compare=False)
     _by_name: dict[str, list[Setting]] = field(default_factory=dict, repr=False, compare=False)
     _said: dict[str, Told | None] = field(default_factory=dict, repr=False, compare=False)
+    _calling: dict[str, list[Source]] = field(default_factory=dict, repr=False, compare=False)
     _given: dict[tuple[str, str, str], Told | None] = field(default_factory=dict, repr=False, compare=False)
 
     def added(self, source: Source, settings: list[Setting]) -> list[Setting]:
@@ -178,7 +179,7 @@ class Follower:
             function = owner
             paths = {
                 value.path if value is not None else None
-                for caller in self.closure
+                for caller in self._callers(source, function)
                 for _, value in self._calls(caller, source, function, words[0])
             }
             path = paths.pop() if len(paths) == 1 else None
@@ -209,7 +210,7 @@ class Follower:
         if place not in self._given:
             self._given[place] = None  # where calls lead back to themselves
             found: list[Told] = []
-            for caller in self.closure:
+            for caller in self._callers(source, function):
                 for call, value in self._calls(caller, source, function, parameter):
                     told = self.value(caller, value, call.owner, steps + 1) if value is not None else None
                     if told is None:
@@ -218,11 +219,21 @@ class Follower:
             self._given[place] = found[0] if len({text for text, _ in found}) == 1 else None
         return self._given[place]
 
+    def _callers(self, source: Source, function: str) -> Sequence[Source]:
+        """Return the programs that call something of that name: a method only those of its own file."""
+        if source.code is not None and source.code.signatures[function].is_method:
+            return [source]
+        if not self._calling:
+            for caller in self.closure:
+                for last in dict.fromkeys(call.last for call in caller.code.calls) if caller.code is not None else ():
+                    self._calling.setdefault(last, []).append(caller)
+        return self._calling.get(function, ())
+
     def _calls(
         self, caller: Source, source: Source, function: str, parameter: str
     ) -> Iterator[tuple[Call, Value | None]]:
         """Yield a program's calls of a function of another, or of its own, each with what it gives for the parameter."""
-        if caller.code is None or source.code is None or not caller.mentions(function):
+        if caller.code is None or source.code is None:
             return
         signature = source.code.signatures[function]
         alone = started_alone(caller) if caller is not self.closure[0] else range(0)
