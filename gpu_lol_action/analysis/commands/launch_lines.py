@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from gpu_lol_action.analysis.command_lines.handed_words import with_handed
+from gpu_lol_action.analysis.command_lines.just_recipes import just_line
 from gpu_lol_action.analysis.command_lines.launch_texts import is_open_text, one_value, with_kept_texts
 from gpu_lol_action.analysis.command_lines.script_options import told_variables
 from gpu_lol_action.analysis.command_lines.server_images import entry_point
@@ -52,12 +53,6 @@ _LIST = regex(rf"\s*{_SETS}[A-Za-z_]\w*\+?=\(")
 _ARRAY = regex(rf"^\s*{_SETS}([A-Za-z_]\w*)\+?=\((.*)\)\s*(?:#.*)?$")
 _ADDS = regex(r"^\s*(?:export\s+|local\s+)?\w+\s?\+=")
 _TARGET = regex(r"^([A-Za-z0-9_][\w.-]*)\s*:(?!=)")
-# just's own: `{{model}}`, and `train model="gpt2" bs="8":`, whose words have these values where nobody gives others.
-_JUST_PUT = regex(r"\{\{[ \t]{0,4}(\w{1,60})[ \t]{0,4}\}\}")
-_JUST_RECIPE = regex(
-    r"^@?([A-Za-z_][\w-]*)((?:[ \t]+[+*$]?\w{1,60}(?:=(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'|[\w./-]{1,200}))?){1,12})[ \t]*:(?!=)"
-)
-_JUST_DEFAULT = regex(r"(\w{1,60})=(?:\"([^\"\n]{0,200})\"|'([^'\n]{0,200})'|([\w./-]{1,200}))")
 _ITEM = regex(r"\$\{(\w+)\[(\d{1,2})\]\}")
 _PUT = regex(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
 _POSITION = regex(
@@ -282,17 +277,16 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
 
 
 def _of_makefile(source: Source) -> Iterator[tuple[int, str, str]]:
-    target = ""
+    target, is_open = "", False
     for number, text in _numbered(source):
+        goes_on, is_open = is_open, text.endswith("\\")
         line = text
         if source.name == "justfile":
-            line = _JUST_PUT.sub(r"${\1}", text)
-            if head := _JUST_RECIPE.match(line):
-                for name, *quoted in _JUST_DEFAULT.findall(head[2]):
-                    yield number, f'{name}="{next(filter(None, quoted), "")}"', ""
-                line = f"{head[1]}:"
+            line, starting = just_line(text)
+            yield from ((number, each, "") for each in starting)
         if line[:1] in {"\t", " "} and target:
-            yield number, line.replace("$$", "$").lstrip().lstrip("@-"), target
+            bare = line.replace("$$", "$").lstrip()
+            yield number, bare if goes_on else bare.lstrip("@-"), target
         elif found := _TARGET.match(line):
             target = found[1]
             yield number, "", target

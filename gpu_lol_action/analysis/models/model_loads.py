@@ -41,7 +41,7 @@ NOT_MODELS = regex(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|Lora
 _JUDGES_PICTURES = regex(r"DepthEstimation|Segmentation|Detector$|ObjectDetection|CLIPModel|SafetyChecker")
 # Models beside the one that the run is about.
 HELPER_KEY = regex(
-    r"tokeni|teacher|weak_|reward|scor(?:e|ing)|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant|re_?prompt|prompt_?(?:re|en)"
+    r"tokeni|wav2vec|audio_|teacher|weak_|reward|scor(?:e|ing)|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant|re_?prompt|prompt_?(?:re|en)"
 )
 _HELPER_PLACE = regex(
     r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward|text_?enc"

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.python.defaults import Given
 from gpu_lol_action.analysis.python.tree import Signature
 from gpu_lol_action.analysis.python.values import STARRED, Value
+from gpu_lol_action.domain.records import record
 
 
 def means(call: Call, caller: Source, source: Source, function: str, signature: Signature) -> bool:
@@ -22,19 +23,29 @@ def means(call: Call, caller: Source, source: Source, function: str, signature: 
     return known is not None and any(list(modules_of(module, [source])) for module in (known[0], ".".join(known)))
 
 
-def argument_of(call: Call, source: Source, function: str, parameter: str) -> Value | None:
-    """Return what a call gives for a parameter, or what this starts with; None where that cannot be told."""
+@record(frozen=True, slots=True)
+class Argument:
+    """What a call gives for a parameter, or what this starts with; where that is said, and in which function it stands."""
+
+    value: Value
+    source: Source
+    line: int
+    owner: str
+
+
+def argument_of(call: Call, caller: Source, source: Source, function: str, parameter: str) -> Argument | None:
+    """Return what a program's call gives a parameter of another program's function; None where that cannot be told."""
     named = call.keyword(parameter)
     if named is not None or source.code is None:
-        return named
+        return Argument(named, caller, call.line, call.owner) if named is not None else None
     placed = source.code.signatures[function].placed
     place = placed.index(parameter) if parameter in placed else len(call.arguments)
     if STARRED in call.arguments[: place + 1]:
         return None
     if place < len(call.arguments):
-        return call.arguments[place]
+        return Argument(call.arguments[place], caller, call.line, call.owner)
     starting = (each for each in givens(source).get(parameter, ()) if each.is_parameter and each.owner == function)
-    return next((each.value for each in starting), None)
+    return next((Argument(each.value, source, each.line, "") for each in starting), None)
 
 
 def parameters_of(source: Source, function: str) -> tuple[str, ...]:
@@ -71,12 +82,12 @@ def classes_with(source: Source, word: str) -> set[str]:
     return taking | {each.owner for each in givens(source).get(word, ()) if each.owner[:1].isupper()}
 
 
-def local_value(source: Source, word: str, owner: str) -> Value | None:
+def local_value(source: Source, word: str, owner: str) -> Given | None:
     """Return the one value that a name is set to in a function, or else in the program outside of functions; None for several."""
     mine = [each for each in givens(source).get(word, ()) if not each.is_parameter]
-    inside = [each.value for each in mine if owner and each.owner == owner]
+    inside = [each for each in mine if owner and each.owner == owner]
     if word in parameters_of(source, owner):  # a parameter may be made into what it names (`model = load(model)`)
-        inside = [value for value in inside if value.text is not None or value.is_open]
+        inside = [each for each in inside if each.value.text is not None or each.value.is_open]
     elif not inside:
-        inside = [each.value for each in mine if not each.owner]
-    return inside[0] if inside and all(each == inside[0] for each in inside) else None
+        inside = [each for each in mine if not each.owner]
+    return inside[0] if inside and all(each.value == inside[0].value for each in inside) else None

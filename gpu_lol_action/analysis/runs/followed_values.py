@@ -15,6 +15,7 @@ from gpu_lol_action.analysis.files.setting import Setting, fold_key
 from gpu_lol_action.analysis.files.unfilled_options import is_unfilled
 from gpu_lol_action.analysis.programs.code_settings import FOR_TRIALS, given_by_name, registry_entries
 from gpu_lol_action.analysis.programs.local_values import (
+    Argument,
     argument_of,
     classes_with,
     givens,
@@ -25,7 +26,6 @@ from gpu_lol_action.analysis.programs.local_values import (
 )
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.programs.taken_names import starts, taken
-from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.python.values import STARRED, Value
 from gpu_lol_action.analysis.python.walk import LEAST_ENTRIES
 from gpu_lol_action.analysis.runs.other_places import JUDGES
@@ -49,6 +49,7 @@ _BESIDE = regex(
     r"(?:model)?(?:$|[._])",
     re.IGNORECASE,
 )
+_SPLITS = regex(r"[Tt]okeni[sz]er?\b")
 _UNSET = frozenset({"", "none", "null", "???"})
 Told = tuple[str, "Evidence | None"]
 """A value's text, and where that is written if it is not in the call itself."""
@@ -95,7 +96,8 @@ class Follower:
         found: dict[str, list[tuple[Setting, Evidence]]] = {}
         for setting, value in given_by_name(source):
             is_beside = _BESIDE.search(setting.owner) or _BESIDE.search(value.path or "")
-            if value.text is not None or setting.owner in entries or is_beside:
+            is_cut = source is not self.closure[0] and _SPLITS.search(setting.path)  # of a text beside the model's
+            if value.text is not None or setting.owner in entries or is_cut or (is_beside and not setting.text):
                 continue
             told = self._told(source, setting, value)
             if told is not None and told[0] != setting.text:
@@ -178,13 +180,13 @@ class Follower:
         if local is None and words[0] in signature:
             function = owner
             paths = {
-                value.path if value is not None else None
+                given.value.path if given is not None else None
                 for caller in self._callers(source, function)
-                for _, value in self._calls(caller, source, function, words[0])
+                for given in self._calls(caller, source, function, words[0])
             }
             path = paths.pop() if len(paths) == 1 else None
         else:
-            path = local.path if local is not None else None
+            path = local.value.path if local is not None else None
         bare = (path or "").removeprefix("self.").removesuffix(".value")  # absl's flags hold theirs so
         return [*bare.split("."), *words[1:]] if "." in bare and not bare.startswith("os.") else words
 
@@ -196,9 +198,11 @@ class Follower:
             if not owner:
                 return None
         inner = local_value(source, word, owner)
+        if inner is not None and inner.value.table == "argv":
+            return self._said_under([fold_key(word)])  # a word of the command, which has the variable's name
         if inner is not None:
-            is_word = inner.table == "argv"  # of the command, which has the variable's name
-            return self._said_under([fold_key(word)]) if is_word else self.value(source, inner, owner, steps + 1)
+            told = self.value(source, inner.value, owner, steps + 1)
+            return (told[0], told[1] or Evidence(source.path, inner.line)) if told is not None else None
         if word in parameters_of(source, owner):
             return self._of_callers(source, owner, word, steps)
         is_set = any(each.owner in {"", owner} for each in givens(source).get(word, ()))
@@ -211,11 +215,11 @@ class Follower:
             self._given[place] = None  # where calls lead back to themselves
             found: list[Told] = []
             for caller in self._callers(source, function):
-                for call, value in self._calls(caller, source, function, parameter):
-                    told = self.value(caller, value, call.owner, steps + 1) if value is not None else None
-                    if told is None:
+                for given in self._calls(caller, source, function, parameter):
+                    told = self.value(given.source, given.value, given.owner, steps + 1) if given is not None else None
+                    if told is None or given is None:
                         return None
-                    found.append((told[0], told[1] or Evidence(caller.path, call.line)))
+                    found.append((told[0], told[1] or Evidence(given.source.path, given.line)))
             self._given[place] = found[0] if len({text for text, _ in found}) == 1 else None
         return self._given[place]
 
@@ -229,10 +233,8 @@ class Follower:
                     self._calling.setdefault(last, []).append(caller)
         return self._calling.get(function, ())
 
-    def _calls(
-        self, caller: Source, source: Source, function: str, parameter: str
-    ) -> Iterator[tuple[Call, Value | None]]:
-        """Yield a program's calls of a function of another, or of its own, each with what it gives for the parameter."""
+    def _calls(self, caller: Source, source: Source, function: str, parameter: str) -> Iterator[Argument | None]:
+        """Yield what a program's calls of a function of another, or of its own, give for the parameter; None for one of which it is not known."""
         if caller.code is None or source.code is None:
             return
         signature = source.code.signatures[function]
@@ -240,7 +242,7 @@ class Follower:
         for call in caller.code.calls_named(function)[:MAX_CALLERS]:
             is_tried = call.line in alone or FOR_TRIALS.search(call.owner) or _TRIES.fullmatch(call.owner)
             if not is_tried and call.owner != function and means(call, caller, source, function, signature):
-                yield call, argument_of(call, source, function, parameter)
+                yield argument_of(call, caller, source, function, parameter)
 
     def _imported(self, source: Source, words: list[str]) -> Told | None:
         """Return what modules of the project that the program imports say of a name."""

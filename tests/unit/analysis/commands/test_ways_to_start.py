@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import analyze
+from gpu_lol_action.analysis.command_lines.shell_functions import with_called_functions
 from gpu_lol_action.analysis.commands.launch_commands import launch_commands
 from tests.unit.analysis.conftest import Build
 
@@ -43,6 +44,12 @@ WAYS = {
     "Hatch": {"pyproject.toml": f'{TASK}[tool.hatch.envs.default.scripts]\ntrain = "{COMMAND}"\n'},
     "Pixi": {"pixi.toml": f'[workspace]\nname = "a"\n\n[tasks]\ntrain = "{COMMAND}"\n'},
     "just": {"justfile": 'm := "Qwen/Qwen2.5-7B"\n\ntrain bs="3":\n    python train.py --model {{m}} --bunch {{ bs }}\n'},
+    "just, by a name": {"justfile": 'm := "Qwen/Qwen2.5-7B"\n\ntest model="gpt2":\n    python -c pass\n\ntrain b model=m bs="3":\n    python train.py \\\n      --model {{model}} \\\n      --bunch {{bs}}\n'},
+    "make, over several lines": {"Makefile": "train:\n\t@python train.py \\\n\t  --model Qwen/Qwen2.5-7B \\\n\t--bunch 3\n"},
+    "PDM, as words": {"pyproject.toml": f"{TASK}[tool.pdm.scripts]\ntrain = {{cmd = ['python', {WORDS}]}}\n"},
+    "Hatch, with words of its own": {
+        "pyproject.toml": f'{TASK}[tool.hatch.envs.gpu.scripts]\ntrain = "python train.py {{args:--model Qwen/Qwen2.5-7B --bunch 3}}"\n'
+    },
     "a function of a script": {
         "run.sh": 'train() {\n  local m=$1\n  python train.py --model "$m" --bunch ${2:-9}\n}\n\ntrain Qwen/Qwen2.5-7B 3\n'
     },
@@ -103,7 +110,10 @@ def test_what_is_no_start_of_a_program_with_options_is_none(checkout: Build, sta
 
 
 def test_tasks_that_test_or_lint_start_nothing(checkout: Build) -> None:
-    tasks = f'{TASK}[tool.poe.tasks]\ntest = "python eval.py --a b"\nlint-all = "python eval.py --a b"\n'
+    tasks = (
+        f'{TASK}[tool.poe.tasks]\ntest = "python eval.py --a b"\nlint-all = "python eval.py --a b"\nPyTest = "python eval.py --a b"\n'
+        '[tool.hatch.envs.test.scripts]\nrun = "python eval.py --a b"\n[tool.pixi.feature.test.tasks]\nrun = "python eval.py --a b"\n'
+    )
     assert not commands(checkout, {"pyproject.toml": tasks})
     assert not commands(checkout, {"pyproject.toml": f'{TASK}[tool.other]\ntrain = "{COMMAND}"\n'})
 
@@ -114,7 +124,32 @@ def test_tasks_that_test_or_lint_start_nothing(checkout: Build) -> None:
         ("go() {\n  python eval.py --x $1\n}\ngo a\ngo b\n", ["python eval.py --x a", "python eval.py --x b"]),
         ("go() {\n  python eval.py --x $1\n}\n", ["python eval.py --x $1"]),  # nobody calls it
         ("go() {\n  shift\n  python eval.py --x $1\n}\ngo a b\n", ["python eval.py --x $1"]),
-        ("go() {\n  python eval.py --x ${1}0\n}\ngo a | tee log\n", ["python eval.py --x ${1}0"]),
+        ("go() {\n  python eval.py --x ${1}0\n}\ngo a 2>&1 | tee log\n", ["python eval.py --x a0"]),
+        (
+            "go() {\n  python eval.py --x ${1:-b}\n}\nif go; then\n  SEED=1 go a & # later\nfi\n",
+            ["python eval.py --x b", "python eval.py --x a"],
+        ),
+        (
+            "go() {\n  python eval.py --x ${1:-b}\n}\ngo a\ngo $(best one)\n",
+            ["python eval.py --x b", "go a", "go $(best one)"][:1],
+        ),
+        (
+            "one() {\n  python eval.py --x $1 --y $2\n}\ntwo() {\n  local n=$1\n  one a $n\n}\ntwo b\n",
+            ["python eval.py --x a --y b"],
+        ),
+        ("go() {\n  python eval.py --x ${1:-b}\n  go c\n}\ngo\n", ["python eval.py --x b"]),
+        ("go() {\n  python eval.py --x ${1:-b}\n  go c\n}\n", ["python eval.py --x b"]),
+        (
+            "use() {\n  cat <<EOF\n  go    Do the work\nEOF\n}\ngo() {\n  python eval.py --x ${1:-b}\n}\ncase $1 in\n  go) go ;;\nesac\n",
+            ["python eval.py --x b"],
+        ),
+        ("go() {\n  python eval.py --x $1\n}\nold() {\n  go z\n}\ngo a\n", ["python eval.py --x a"]),
+        (
+            'go() {\n  python eval.py "$@"\n}\ngo --n "my run --x 6" --x a\n',
+            ["python eval.py --n 'my run --x 6' --x a"],
+        ),
+        ("go() {\n  bash -c 'python eval.py --x $1' _ a\n}\ngo nothing\n", ["bash -c 'python eval.py --x $1' _ a"]),
+        ("go() {\n  set -- a b\n  python eval.py --x $1\n}\ngo z\n", ["python eval.py --x $1"]),
         ("go() {\n  python eval.py --x $10\n}\ngo a\n", ["python eval.py --x $10"]),
         ("go() {\n  go $1\n  python eval.py --x $1\n}\ngo a\n", ["python eval.py --x a"]),
         ("go() {\n  python eval.py --x '$1'\n", ["python eval.py --x '$1'"]),  # it does not end
@@ -127,3 +162,10 @@ def test_functions_are_read_where_they_are_called(checkout: Build, script: str, 
 def test_a_function_that_is_called_a_thousand_times_is_read_a_few_times(checkout: Build) -> None:
     script = "go() {\n" + "  python eval.py --x $1\n" * 60 + "}\n" + "go a\n" * 1000
     assert len(commands(checkout, {"run.sh": script})) <= 400
+
+
+def test_thousands_of_functions_are_looked_at_a_few_times() -> None:
+    lines = [line for n in range(9000) for line in (f"f{n}() {{", "  echo $1", "}")] + ["f1 a"]
+    looked = list(with_called_functions(enumerate(lines, 1)))
+    assert (5, "  echo a") in looked
+    assert len(looked) == len(lines) - 3

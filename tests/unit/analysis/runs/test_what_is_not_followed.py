@@ -222,3 +222,20 @@ def test_a_thousand_sections_and_arguments_are_followed_soon(checkout: Build) ->
         told(checkout, "training.sequence_length", {"config.yaml": sections, "train.py": program + tuned("777")})
         == "777"
     )
+
+
+def test_what_the_command_gives_goes_before_what_a_judge_starts_with(checkout: Build) -> None:
+    program = (
+        f"{HEAD}p = argparse.ArgumentParser()\np.add_argument('--length', type=int, default=512)\nargs = p.parse_args()\n"
+        f"def log_validation():\n    make(max_length=args.length)\n{tuned('args.length')}"
+    )
+    files = {"train.py": program, "README.md": "```\npython train.py --length 1024\n```\n"}
+    assert told(checkout, "training.sequence_length", files) == "1024"
+
+
+def test_a_length_is_shown_where_it_is_written(checkout: Build) -> None:
+    program = f"{HEAD}WIDE = 777\n\n\ndef fit(length):\n{tuned('length', pad='    ')}\n\nfit(WIDE)\n"
+    found = analyze(checkout({"train.py": program}))
+    place = next(f.evidence for f in found.findings if f.field == "training.sequence_length")
+    assert place is not None
+    assert place.line == program[: program.index("WIDE")].count("\n") + 1
