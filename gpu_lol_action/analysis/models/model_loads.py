@@ -41,8 +41,10 @@ NOT_MODELS = regex(r"okeniz|rocessor|xtractor|dataset|scheduler|vae|Config$|Lora
 _JUDGES_PICTURES = regex(r"DepthEstimation|Segmentation|Detector$|ObjectDetection|CLIPModel|SafetyChecker")
 # Models beside the one that the run is about.
 HELPER_KEY = regex(
-    r"tokeni|wav2vec|audio_|teacher|weak_|reward|scor(?:e|ing)|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant|re_?prompt|prompt_?(?:re|en)"
+    r"tokeni|teacher|weak_|reward|scor(?:e|ing)|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant|re_?prompt|prompt_?(?:re|en)"
 )
+# What hears for a network that draws or speaks; followed from afar, a recipe's own encoder is named where it is loaded.
+_HEARS = regex(r"wav2vec|audio_")
 _HELPER_PLACE = regex(
     r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward|text_?enc"
 )
@@ -87,8 +89,8 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                     name = model_name(told[0]) if told is not None else None
                     called = value.path or value.reference or ""
                     where = told[1] if told is not None and told[1] is not None else Evidence(source.path, call.line)
-                    words = [called, call.owner, *_set_at(closure, where)]
-                    if name is not None and not any(HELPER_KEY.search(word.lower()) for word in words):
+                    words = [each.lower() for each in (called, call.owner, *_set_at(closure, where))]
+                    if name is not None and not any(HELPER_KEY.search(w) or _HEARS.search(w) for w in words):
                         why = f"`{call.last}` loads `{called}`, which is `{name}`"
                         yield Finding("model.id", name, why, Confidence.MEDIUM, where)
 
