@@ -75,11 +75,11 @@ def option_names(source: Source) -> frozenset[str]:
 
 
 @remembered
-def classes_with(source: Source, word: str) -> set[str]:
+def classes_with(source: Source, word: str) -> frozenset[str]:
     """Return the classes of a program whose objects have something of that name from the start."""
     signatures = source.code.signatures if source.code is not None else {}
     taking = {name for name in signatures if name[:1].isupper() and word in parameters_of(source, name)}
-    return taking | {each.owner for each in givens(source).get(word, ()) if each.owner[:1].isupper()}
+    return frozenset(taking | {each.owner for each in givens(source).get(word, ()) if each.owner[:1].isupper()})
 
 
 def local_value(source: Source, word: str, owner: str) -> Given | None:

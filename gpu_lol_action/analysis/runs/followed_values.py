@@ -26,7 +26,7 @@ from gpu_lol_action.analysis.programs.local_values import (
 )
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.programs.taken_names import starts, taken
-from gpu_lol_action.analysis.python.values import STARRED, Value
+from gpu_lol_action.analysis.python.values import ENVIRONMENT, STARRED, Value
 from gpu_lol_action.analysis.python.walk import LEAST_ENTRIES
 from gpu_lol_action.analysis.runs.other_places import JUDGES
 from gpu_lol_action.domain.finding import Evidence
@@ -130,9 +130,12 @@ class Follower:
             return None
         self.left -= 1
         path = value.path or value.reference
-        words = (path or "").removeprefix("self.").removeprefix("os.").split(".")
-        found = None
-        if path is not None and len(words) > 1:
+        words = (path or "").removeprefix("self.").split(".")
+        found: Told | None = None
+        if (path or "").startswith(f"{ENVIRONMENT}."):
+            asked = [each for each in self.options if each.path == fold_key(words[-1])]
+            found = (asked[0].text, asked[0].evidence) if asked else None
+        elif path is not None and len(words) > 1:
             words = self._whole_name(source, words, owner)
             if _BESIDE.search(".".join(words)) is not None:
                 return None
@@ -194,9 +197,9 @@ class Follower:
         """Return what a plain name stands for: another name, a parameter that callers give, a constant of an imported module."""
         if is_own:
             owners = classes_with(source, word)
-            owner = owners.pop() if len(owners) == 1 else ""
-            if not owner:
+            if len(owners) != 1:
                 return None
+            (owner,) = owners
         inner = local_value(source, word, owner)
         if inner is not None and inner.value.table == "argv":
             return self._said_under([fold_key(word)])  # a word of the command, which has the variable's name

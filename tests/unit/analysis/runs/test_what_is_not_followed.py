@@ -40,6 +40,7 @@ def told(checkout: Build, field: str, files: dict[str, str]) -> str | None:
 
 GOT, OF_DATA = 'cfg["train"].get("window", 1024)', 'cfg["data"]["window"]'
 OF_MINE, OF_OTHER, OF_PART = 'mine["window"]', 'other["window"]', 'part["window"]'
+ASKED = 'int(os.environ["WINDOW"])'
 OPTION = "p = argparse.ArgumentParser()\np.add_argument('--length', type=int, default=512)\nargs = p.parse_args()\n"
 FIT = f"def fit(length=4096):\n{tuned('length', pad='    ')}\n"
 LENGTHS: dict[str, tuple[dict[str, str], str | None]] = {
@@ -239,3 +240,16 @@ def test_a_length_is_shown_where_it_is_written(checkout: Build) -> None:
     place = next(f.evidence for f in found.findings if f.field == "training.sequence_length")
     assert place is not None
     assert place.line == program[: program.index("WIDE")].count("\n") + 1
+
+
+def test_an_attribute_is_followed_each_time(checkout: Build) -> None:
+    program = (
+        f"{HEAD}class Tuner:\n    def __init__(self, longest):\n        self.window = longest\n\n    def run(self):\n"
+        f"        note(max_prompt=self.window)\n        note(max_answer=self.window)\n{tuned('self.window', pad='        ')}\nTuner(777).run()\n"
+    )
+    assert told(checkout, "training.sequence_length", {"train.py": program}) == "777"
+
+
+def test_a_configuration_is_not_the_environment(checkout: Build) -> None:
+    program = f"{HEAD}cfg = yaml.safe_load(open('config.yaml'))\n{tuned(ASKED)}"
+    assert told(checkout, "training.sequence_length", {"config.yaml": "window: 8192\n", "train.py": program}) is None
