@@ -12,7 +12,7 @@ from gpu_lol_action.domain.patterns import regex
 
 _MADE = regex(r"(?m)^[ \t]*(\w{1,40})(?:[ \t]?:[ \t]?[\w.\[\]]{1,60})?[ \t]?=[ \t]?([\w.]{1,80})\(")
 _RENAMED = regex(r"(?m)^[ \t]*(?:from[ \t]+([\w.]{1,100})[ \t]+)?import[ \t]+([\w.]{1,100})[ \t]+as[ \t]+(\w{1,40})")
-_UNSET = frozenset({"", "none", "null", "???"})
+UNSET = frozenset({"", "none", "null", "???"})
 ALL = "*"
 
 
@@ -52,7 +52,7 @@ def starts(source: Source) -> dict[str, list[Default]]:
     entries = registry_entries(source)
     of_many = {s.key for s in code_settings(source) if s.owner in entries} if entries else frozenset[str]()
     for default in source.code.defaults if source.code is not None else ():
-        is_set = default.text.strip().lower() not in _UNSET
+        is_set = default.text.strip().lower() not in UNSET
         if is_set and not default.is_parameter and default.name.lower() not in of_many:
             found.setdefault(default.name, []).append(default)
     return found

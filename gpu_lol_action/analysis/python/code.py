@@ -39,8 +39,7 @@ class PythonCode:
     """
 
     __slots__ = (
-        "_asked",
-        "_budget",
+        "_asked", "_budget",
         "_checked",
         "_content",
         "_defaults",
@@ -114,7 +113,8 @@ class PythonCode:
         return self._tree().given
 
     @property
-    def signatures(self) -> Mapping[str, Signature]:  # noqa: D102 as ``Facts`` has them
+    def signatures(self) -> Mapping[str, Signature]:
+        """What its functions, and its classes' constructors under the class's name, take."""
         return self._tree().signatures
 
     @property

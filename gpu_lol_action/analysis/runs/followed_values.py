@@ -25,7 +25,7 @@ from gpu_lol_action.analysis.programs.local_values import (
     parameters_of,
 )
 from gpu_lol_action.analysis.programs.main_guards import started_alone
-from gpu_lol_action.analysis.programs.taken_names import starts, taken
+from gpu_lol_action.analysis.programs.taken_names import UNSET, starts, taken
 from gpu_lol_action.analysis.python.values import ENVIRONMENT, STARRED, Value
 from gpu_lol_action.analysis.python.walk import LEAST_ENTRIES
 from gpu_lol_action.analysis.runs.other_places import JUDGES
@@ -50,7 +50,6 @@ _BESIDE = regex(
     re.IGNORECASE,
 )
 _SPLITS = regex(r"[Tt]okeni[sz]er?\b")
-_UNSET = frozenset({"", "none", "null", "???"})
 Told = tuple[str, "Evidence | None"]
 """A value's text, and where that is written if it is not in the call itself."""
 
@@ -152,7 +151,7 @@ class Follower:
         """Return what is said under this name, or under one that ends in it, behind a section."""
         if not self._by_name:
             for setting in (*self.options, *self.configs):
-                if setting.text.strip().lower() not in _UNSET and not is_unfilled(setting.text):
+                if setting.text.strip().lower() not in UNSET and not is_unfilled(setting.text):
                     words = setting.path.split(".")
                     for start in range(max(0, len(words) - MAX_WORDS), len(words)):
                         self._by_name.setdefault(".".join(words[start:]), []).append(setting)

@@ -135,9 +135,6 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     constants = constants_of((*closure[1:], *words.sources))
     given = {setting.key for setting in options}
     values = option_values((*options, *configs), (*closure, *words.sources))
-    rest: tuple[Setting, ...] = ()
-    if not run.configs:
-        rest = tuple(s for source in stray_configs(checkout, run) for s in read_settings(source))
     follower = Follower(options, configs, (*closure, *words.sources))
     own = [*meant(closure[0], words.names), *borrowed_settings(closure[0], constants)] if closure else []
     own = follower.added(closure[0], own) if closure else own
@@ -149,6 +146,9 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         said = reached(source, [s for s in said if s.evidence.line not in alone] if alone else said, values)
         near += without_open_choices(source, said, values, closure)
     configs = (*configs, *(setting for setting in near if setting.owner in words.presets))
+    rest: tuple[Setting, ...] = ()
+    if not run.configs:
+        rest = tuple(s for source in stray_configs(checkout, run) for s in read_settings(source))
     # What an option gives is no longer what the program would start with, also where it is given as nothing.
     kept = tuple(setting for setting in own if "." in setting.path or setting.key not in given)
     passed = frozenset[tuple[str, str]]().union(*(given_arguments(source) for source in (*closure, *words.sources)))
