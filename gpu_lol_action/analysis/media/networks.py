@@ -23,6 +23,7 @@ from gpu_lol_action.analysis.networks.machine import Following, Frame, Machine, 
 from gpu_lol_action.analysis.networks.measure import DEFAULT_SIZE, FAULTS, LENGTH, OwnNetwork, measured, together
 from gpu_lol_action.analysis.networks.named_shapes import shape_of
 from gpu_lol_action.analysis.networks.programs import Program, program_of
+from gpu_lol_action.analysis.networks.spread_arguments import said_of
 from gpu_lol_action.analysis.networks.statements import assign, execute, run_body
 from gpu_lol_action.analysis.networks.values import Class, Function, Instance, Value
 from gpu_lol_action.analysis.networks.vocabularies import counts_letters
@@ -152,7 +153,8 @@ def _follow(machine: Machine, program: Program, *, whole: bool) -> None:
     for name, node in program.functions.items() if whole or program.may_define_any(_STARTS) else ():
         is_likely = name in _STARTS or (whole and not machine.roots)  # else factories that nobody asks for
         if id(node) not in machine.called and is_likely and not reads_off_weights(node):
-            _tried(machine, partial(call, machine, Function(node, program), (), {}))
+            start = Function(node, program)
+            _tried(machine, partial(call, machine, start, (), said_of(machine, start)))
     for home in program.classes.values() if whole and not machine.roots else ():
         owner = Instance(Class(home, program), home.name)
         for item in home.body:

@@ -26,6 +26,8 @@ _LOADERS = frozenset({"from_pretrained", "from_preset", "LLM", "SentenceTransfor
                       "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO",
                       "ClassificationModel", "MultiLabelClassificationModel", "NERModel", "QuestionAnsweringModel", "Seq2SeqModel", "T5Model",
                       "LanguageModelingModel", "RetrievalModel", "from_model_id", "HuggingFaceLLM"})  # fmt: skip
+# sentence-transformers' first module: what is pooled behind it is the model.
+_ENCODES = frozenset({"models.Transformer", "sentence_transformers.models.Transformer"})
 _FILE_LOADERS = ("load", "load_file", "safe_open")
 _WEIGHT_FILES = (".pth", ".pt", ".bin", ".safetensors", ".ckpt")
 _SIZED = regex(r"\d[bB](?![a-z])")
@@ -200,13 +202,15 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
     """Return what a call may load: its first arguments and those by name, or a constructor that is a model's name."""
     if source.code is None:
         return []
-    if call.name.startswith(("models.", "torchvision.models.", "timm.")) and call.last not in _LOADERS:
+    is_encoder = call.name in _ENCODES and source.mentions("sentence_transformers")
+    is_owned = call.name.startswith(("models.", "torchvision.models.", "timm.")) and not is_encoder
+    if is_owned and call.last not in _LOADERS:
         return [call.last]
     if call.name in clip_names.LOADERS:
         text = source.code.resolve(call.arguments[0], call.owner) if call.arguments else None
         named = clip_names.published_clip(text) if text is not None else None
         return [named] if named is not None else []
-    if call.last not in _LOADERS:
+    if call.last not in _LOADERS and not is_encoder:
         return []
     values = [*call.arguments[:2], *(value for key, value in call.keywords if key in MODEL_KEYS)]
     told = (value for value in values if value.reference is None or value.reference not in given)

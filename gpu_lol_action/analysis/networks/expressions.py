@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.networks.attributes import assign_attribute, attrib
 from gpu_lol_action.analysis.networks.machine import MAX_LIST, Frame, Machine
 from gpu_lol_action.analysis.networks.names import global_value
 from gpu_lol_action.analysis.networks.operators import binary, compared, items_of, truth, unary
+from gpu_lol_action.analysis.networks.spread_arguments import ASKS, spread
 from gpu_lol_action.analysis.networks.tensors import combine, index_tensor
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Counted, Function, Instance, Named, Tensor, Value, whole
 from gpu_lol_action.analysis.networks.vocabularies import called_size, is_open, named_size
@@ -18,7 +19,6 @@ from gpu_lol_action.analysis.networks.vocabularies import called_size, is_open, 
 MAX_TEXT = 400
 MOST_NUMBERS = 64  # of a table that are computed
 _PLAIN = (int, float, str, bool, type(None))
-_ASKS = frozenset({"get", "pop"})
 _ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -47,7 +47,7 @@ def _call(machine: Machine, frame: Frame, node: ast.Call) -> Value:
     if isinstance(node.func, ast.Name) and node.func.id == "super" and frame.home is not None:
         return machine.call(Named("super"), [frame.owner, frame.home], {})
     target = evaluate(machine, frame, node.func)
-    is_asked = target is UNKNOWN and isinstance(node.func, ast.Attribute) and node.func.attr in _ASKS
+    is_asked = target is UNKNOWN and isinstance(node.func, ast.Attribute) and node.func.attr in ASKS
     places: list[Value] = []
     for argument in node.args:
         if isinstance(argument, ast.Starred):
@@ -61,10 +61,7 @@ def _call(machine: Machine, frame: Frame, node: ast.Call) -> Value:
         if word.arg is not None:
             named[word.arg] = value
         else:
-            value = machine.mappings.get(_last_word(word.value)) if value is UNKNOWN else value
-            named.update(
-                {key: item for key, item in value.items() if isinstance(key, str)} if isinstance(value, dict) else {}
-            )
+            named.update(spread(machine, value, word.value, target))
     if isinstance(node.func, ast.Attribute) and node.func.attr == "save_hyperparameters":
         given = {key: value for key, value in frame.names.items() if value is not frame.owner}
         assign_attribute(frame.owner, "hparams", given)  # Lightning keeps what the constructor was given
@@ -79,17 +76,6 @@ def _call(machine: Machine, frame: Frame, node: ast.Call) -> Value:
         return dict(part) if part is not None else places[1] if said is UNKNOWN and len(places) > 1 else said
     value = machine.followed.call(machine, target, places, named)
     return value if value is not UNKNOWN else called_size(node, of_letters=machine.counts_letters)
-
-
-def _last_word(node: ast.expr) -> str:
-    """Return the word by which a part of a configuration is asked for: of ``cfg.net``, ``cfg["net"]`` and ``cfg.get("net")`` the last."""
-    if isinstance(node, ast.Attribute):
-        return fold_key(node.attr)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _ASKS and node.args:
-        node = node.args[0]
-    elif isinstance(node, ast.Subscript):
-        node = node.slice
-    return fold_key(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _sequence(machine: Machine, frame: Frame, node: ast.List | ast.Tuple | ast.Set) -> Value:

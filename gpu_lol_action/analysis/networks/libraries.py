@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.networks.builtins import BUILTINS, HELPERS
 from gpu_lol_action.analysis.networks.layers import build_layer, is_counted
 from gpu_lol_action.analysis.networks.machine import MAX_LIST, Kept, Machine, Root
 from gpu_lol_action.analysis.networks.objects import CONTAINERS, call_function
+from gpu_lol_action.analysis.networks.spread_arguments import said_of
 from gpu_lol_action.analysis.networks.strangers import is_stranger
 from gpu_lol_action.analysis.networks.tensors import FUNCTIONS, call_tensor_function
 from gpu_lol_action.analysis.networks.texts import READS
@@ -254,7 +255,7 @@ def _put(machine: Machine, path: Sequence[str]) -> Value:
 def unknown_call(machine: Machine, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
     """Return the first tensor or network of a call that nothing is known of: most wrap what they are given.
 
-    Functions that it is given are entered once (``app.run(main)``).
+    Functions that it is given are entered once (``app.run(main)``, ``fire.Fire(main)``), with what the run says itself.
     """
     values = [*places, *named.values()]
     if not machine.running:
@@ -262,7 +263,7 @@ def unknown_call(machine: Machine, places: Sequence[Value], named: Mapping[str, 
             return entered
         for value in values:
             if isinstance(value, Function) and id(value.node) not in machine.called:
-                call_function(machine, value, (), {})
+                call_function(machine, value, (), said_of(machine, value))
     for value in values:
         if isinstance(value, list) and len(value) > 1 and all(isinstance(item, Tensor) for item in value):
             return value[0]

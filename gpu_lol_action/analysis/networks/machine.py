@@ -244,6 +244,10 @@ class Machine:
             self.asked[name] = self._option(name)
         return self.asked[name]
 
+    def is_said(self, name: str) -> bool:
+        """Whether the run says an option of that name itself."""
+        return name in self.options or name.lower() in self.options
+
     def add_option(self, places: Sequence[Value], named: Mapping[str, Value]) -> None:
         """Note what an option starts with that the program makes as it goes, from a table of its own."""
         names = [place.lstrip("-").replace("-", "_") for place in places if isinstance(place, str)]

@@ -50,6 +50,19 @@ def execute(machine: Machine, frame: Frame, body: Sequence[ast.stmt]) -> Signal:
 
 def _expression(machine: Machine, frame: Frame, node: ast.Expr) -> None:
     evaluate(machine, frame, node.value)
+    called = node.value.func if isinstance(node.value, ast.Call) else None
+    is_run = isinstance(called, ast.Name) and called.id == "exec"
+    if is_run and machine.modules.get(frame.program.source.path) is frame.names:
+        _overlay(machine, frame)
+
+
+def _overlay(machine: Machine, frame: Frame) -> None:
+    """Set a module's variables to what the command or its configuration says: a file of theirs was run among them (nanoGPT's configurator)."""
+    plain = [name for name, value in frame.names.items() if isinstance(value, (int, float, str))]
+    for name in plain:
+        said = machine.option(name)
+        if machine.is_said(name):
+            frame.names[name] = said
 
 
 def _return(machine: Machine, frame: Frame, node: ast.Return) -> Signal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
@@ -12,8 +12,8 @@ from gpu_lol_action.analysis.programs.hosted_calls import MODEL_WORDS, asks_else
 from gpu_lol_action.analysis.python.code import PythonCode
 from gpu_lol_action.analysis.python.defaults import Call, Default, Given
 from gpu_lol_action.analysis.python.names import Names
-from gpu_lol_action.analysis.python.values import Value
-from gpu_lol_action.analysis.python.walk import ENTRY, LEAST_ENTRIES
+from gpu_lol_action.analysis.python.values import STARRED, Value
+from gpu_lol_action.analysis.python.walk import ENTRY, LEAST_ENTRIES, PAIR
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 
@@ -32,6 +32,7 @@ _DRAWS = frozenset({"update_layout", "Layout", "IFrame", "plotly_chart", "altair
 _PAGES = ("gr.", "st.", "gradio.", "streamlit.")
 _OVER_DATA = frozenset({"map", "map_batches"})
 _LOADER = regex(r"(?:Data|_|^)[Ll]oader$")
+_LOADS = "DataLoader"
 _JUDGED = regex(r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)(?:_?(?:data_?)?(?:set|source|ds))?$")
 _NUMBERS = frozenset({"dtype", "torch_dtype"})
 # Parts of a pipeline that are kept at 32 bit beside weights at 16: what they are given is not what the whole computes in.
@@ -76,7 +77,7 @@ def given_by_name(source: Source) -> tuple[tuple[Setting, Value], ...]:
     for call in code.calls:
         if call.last in _OVER_DATA or call.last in _NO_SETTINGS or FOR_TRIALS.search(call.owner):
             continue  # `dataset.map(f, batched=True, batch_size=1000)` hands rows to a function
-        for key, value in call.keywords:
+        for key, value in (*call.keywords, *_by_place(call)):
             if is_client and key in MODEL_WORDS and is_request(call):
                 continue
             if key == "batch_size" and call.line in judging:
@@ -100,6 +101,12 @@ def given_by_name(source: Source) -> tuple[tuple[Setting, Value], ...]:
     return tuple(found)
 
 
+def _by_place(call: Call) -> Iterator[tuple[str, Value]]:
+    """Yield what a loader of a data set is given by its place: the samples of a batch, behind the data (PyTorch's ``DataLoader``)."""
+    if call.last == _LOADS and len(call.arguments) > 1 and STARRED not in call.arguments[:2]:
+        yield "batch_size", call.arguments[1]
+
+
 def _is_on_cpu(code: PythonCode, call: Call) -> bool:
     placed = call.keyword("device")
     return placed is not None and code.resolve(placed, call.owner) == "cpu"
@@ -115,7 +122,11 @@ def _is_beside_the_whole(code: PythonCode, call: Call, key: str) -> bool:
 
 def _loaders_beside_training(code: PythonCode) -> frozenset[int]:
     """Return the lines of loaders that validate or test, where another one feeds the training."""
-    loaders = [call for call in code.calls if _LOADER.search(call.last) and call.keyword("batch_size") is not None]
+    loaders = [
+        call
+        for call in code.calls
+        if _LOADER.search(call.last) and ("batch_size" in dict(call.keywords) or any(_by_place(call)))
+    ]
     judging = {
         c.line
         for c in loaders
@@ -172,7 +183,7 @@ def registry_entries(source: Source) -> frozenset[str]:
     entries: set[str] = set()
     told: dict[str, dict[str, str]] = {}
     for setting in code_settings(source):
-        if setting.owner.startswith(ENTRY):
+        if setting.owner.startswith(ENTRY) and not setting.owner.startswith(PAIR):
             entries.add(setting.owner)
         elif setting.owner and setting.key in _TELLING:
             told.setdefault(setting.key, {}).setdefault(setting.owner, setting.text)
@@ -184,13 +195,32 @@ def registry_entries(source: Source) -> frozenset[str]:
 
 def meant(source: Source, names: frozenset[str]) -> tuple[Setting, ...]:
     """Return a program's settings for a run that says these names: those of entries that it names first, others' left out."""
-    entries = registry_entries(source)
+    entries = registry_entries(source) | _named_pairs(source, names)
     if not entries:
         return _called_first(source, names)
-    named = {entry for entry in entries if bare_name(entry) in names}
+    named = {entry for entry in entries if bare_name(_word_of(entry)) in names}
     first = [setting for setting in code_settings(source) if setting.owner in named]
     first += _agreed(setting for setting in code_settings(source) if setting.owner in entries and not named)
     return (*first, *(setting for setting in code_settings(source) if setting.owner not in entries))
+
+
+@remembered
+def entry_names(source: Source) -> frozenset[str]:
+    """Return the names of the entries of a program's dictionaries of like things, as they are written."""
+    owners = {setting.owner for setting in code_settings(source) if setting.owner.startswith(ENTRY)}
+    return frozenset(map(_word_of, owners))
+
+
+def _word_of(owner: str) -> str:
+    """Return an entry's own name; others' as it is."""
+    return owner.split(PAIR)[1] if owner.startswith(PAIR) else owner.removeprefix(ENTRY)
+
+
+def _named_pairs(source: Source, names: frozenset[str]) -> frozenset[str]:
+    """Return the entries of pairs, where the run names one of two: both may be parts of it where it names none or both."""
+    pairs = {setting.owner for setting in code_settings(source) if setting.owner.startswith(PAIR)}
+    said = {pair: [bare_name(word) in names for word in pair.split(PAIR)[1:]] for pair in pairs}
+    return frozenset(pair for pair, both in said.items() if any(both) and not all(both))
 
 
 def _called_first(source: Source, names: frozenset[str]) -> tuple[Setting, ...]:

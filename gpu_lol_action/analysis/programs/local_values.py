@@ -9,7 +9,11 @@ from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.python.defaults import Given
 from gpu_lol_action.analysis.python.tree import Signature
 from gpu_lol_action.analysis.python.values import STARRED, Value
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
+
+# A module's statement that runs what a file holds among its own variables.
+_OVERLAID = regex(r"(?m)^exec\(\s{0,4}open\(|^exec\(\s{0,4}(?:Path|pathlib)")
 
 
 def means(call: Call, caller: Source, source: Source, function: str, signature: Signature) -> bool:
@@ -44,8 +48,19 @@ def argument_of(call: Call, caller: Source, source: Source, function: str, param
         return None
     if place < len(call.arguments):
         return Argument(call.arguments[place], caller, call.line, call.owner)
+    if call.rest:
+        handed = handed_on(call, caller, parameter)
+        return Argument(handed, caller, call.line, call.owner) if handed is not None else None
     starting = (each for each in givens(source).get(parameter, ()) if each.is_parameter and each.owner == function)
     return next((Argument(each.value, source, each.line, "") for each in starting), None)
+
+
+def handed_on(call: Call, caller: Source, name: str) -> Value | None:
+    """Return what a call hands on under a name with all that a dictionary holds (``**given``); None where that is not known."""
+    if caller.code is None or len(call.rest) != 1:
+        return None
+    table = caller.code.names().tables.get(call.rest[0].path or "")
+    return table.get(name) if table is not None else None
 
 
 def parameters_of(source: Source, function: str) -> tuple[str, ...]:
@@ -91,3 +106,9 @@ def local_value(source: Source, word: str, owner: str) -> Given | None:
     elif not inside:
         inside = [each for each in mine if not each.owner]
     return inside[0] if inside and all(each.value == inside[0].value for each in inside) else None
+
+
+@remembered
+def is_overlaid(source: Source) -> bool:
+    """Whether a program lets a file or its command's words set its variables anew as it begins, as nanoGPT does."""
+    return source.mentions("exec(") and _OVERLAID.search(source.text) is not None

@@ -89,14 +89,18 @@ def taken(source: Source, words: Sequence[str], sources: Sequence[Source]) -> It
         module, name = known[maker]
         wanted = tail.rpartition(".")[2] or name
         for other in modules_of(module, sources):
-            yield from ((other, each) for each in _of(other, last, {wanted, name}))
+            yield from ((other, each) for each in _of(other, last, {wanted, name}, words[-2] if len(words) > 2 else ""))
 
 
-def _of(source: Source, name: str, owners: set[str]) -> Iterator[Default]:
-    """Yield the values of that name which these functions, classes and objects set, and those of the module's parser."""
+def _of(source: Source, name: str, owners: set[str], section: str = "") -> Iterator[Default]:
+    """Yield the values of that name which these functions, classes and objects set, and those of the module's parser.
+
+    ``section``: of an object of the module that its function returns (yacs' ``_C.TRAIN.WINDOW = 512``).
+    """
     # A function sets what it returns (`config.window = 512`); its own variables are nobody else's.
     is_returned = source.mentions(f".{name} =") or source.mentions(f'"{name}"') or source.mentions(f"'{name}'")
+    is_of_section = bool(section) and source.mentions(f".{section}.{name} =")
     for default in starts(source).get(name, ()):
         is_set = default.owner in owners and (default.owner[:1].isupper() or is_returned)
-        if is_set or (not default.owner and default.is_option):
+        if is_set or (not default.owner and (default.is_option or is_of_section)):
             yield default

@@ -20,13 +20,17 @@ _DESTINATION = regex(r"[A-Za-z_]\w*")
 
 @record(frozen=True, slots=True)
 class Call:
-    """A call: dotted name as written, arguments by place and by name, 1-based line; ``owner``: the entry that it stands in."""
+    """A call: dotted name as written, arguments by place and by name, 1-based line; ``owner``: the entry that it stands in.
+
+    ``rest``: what it hands on whole, whose entries are arguments by name (``**given``).
+    """
 
     name: str
     arguments: tuple[Value, ...]
     keywords: tuple[tuple[str, Value], ...]
     line: int
     owner: str = ""
+    rest: tuple[Value, ...] = ()
     last: str = field(init=False, repr=False, compare=False)
     """The last word of the name (``from_pretrained``), by which every detector looks for what it knows."""
 
@@ -97,9 +101,11 @@ def _given(name: str, value: Value | None, call: Call) -> Given | None:
 
 
 def assigned(node: ast.Assign | ast.AnnAssign, owner: str) -> Iterator[Given]:
-    """Yield names with their values; annotated ones count as options (dataclass fields)."""
+    """Yield names with their values, also several at once (``a, b = 1, 2``); annotated ones count as options (dataclass fields)."""
     if node.value is None or isinstance(node.value, ast.Dict):
         return
+    if isinstance(node.value, (ast.Tuple, ast.List)) and isinstance(node, ast.Assign):
+        yield from _side_by_side(node.targets[0], node.value, owner)
     is_option = isinstance(node, ast.AnnAssign)
     value = value_of(node.value)
     # What a variable is computed from is followed where it is used; as a start it counts only where it is plain.
@@ -108,6 +114,19 @@ def assigned(node: ast.Assign | ast.AnnAssign, owner: str) -> Iterator[Given]:
         name = target_name(target)
         if name is not None:
             yield Given(name, value, node.lineno, is_option, owner, is_start)
+
+
+def _side_by_side(targets: ast.expr, values: ast.Tuple | ast.List, owner: str) -> Iterator[Given]:
+    """Yield names that are set at once to as many values; nothing where one of either stands for several."""
+    is_several = isinstance(targets, (ast.Tuple, ast.List)) and len(targets.elts) == len(values.elts)
+    if not isinstance(targets, (ast.Tuple, ast.List)) or not is_several:
+        return
+    if any(isinstance(each, ast.Starred) for each in (*targets.elts, *values.elts)):
+        return
+    for target, item in zip(targets.elts[:MAX_ENTRIES], values.elts[:MAX_ENTRIES], strict=True):
+        name, value = target_name(target), value_of(item)
+        if name is not None and not isinstance(item, ast.Dict):
+            yield Given(name, value, target.lineno, is_option=False, owner=owner, is_start=value.text is not None)
 
 
 def target_name(target: ast.AST) -> str | None:

@@ -209,4 +209,5 @@ def _call(node: ast.Call, owner: str) -> Call | None:
         # Registries are often lists of such: an entry's own name is the one by which it is asked for.
         own = next((value.text for key, value in keywords if key == "name" and value.text), None)
         owner = f"{ENTRY}{own}" if own else owner
-    return Call(name, arguments, keywords, node.lineno, owner)
+    rest = tuple([value_of(word.value) for word in node.keywords[:80] if not word.arg]) if node.keywords else ()
+    return Call(name, arguments, keywords, node.lineno, owner, rest)

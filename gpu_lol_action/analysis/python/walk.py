@@ -13,7 +13,11 @@ from gpu_lol_action.analysis.python.values import dotted_name, value_of
 MAX_NODES = 200_000
 ENTRY = ":"
 """Stands before the name of an entry of a registry, of which a run takes one; functions and classes are owners without it."""
+PAIR = "::"
+"""Stands before the name of one of two alike entries, and between it and the other's: they may also be two parts of one whole."""
 LEAST_ENTRIES = 3
+LEAST_SHARED = 2
+"""Keys that two entries share, at least, and half of either's."""
 MAX_FORGIVEN = 6  # exceptions that a context is told to swallow
 # except* came with Python 3.11
 _TRIES = frozenset({ast.Try, getattr(ast, "TryStar", ast.Try)})
@@ -112,13 +116,15 @@ def _forgives(context: ast.expr) -> bool:
 
 def _entries(node: ast.Dict, guard: int, owner: str) -> list[Any]:
     """Return the values of a dictionary; entries of a registry stand in the entry, which lies above each."""
-    if not _is_registry(node.values):
+    mark = ENTRY if _is_registry(node.values) else PAIR if _is_pair(node.values) else ""
+    if not mark:
         return [value for value in node.values if type(value) in _INNER]
     found: list[Any] = [(guard, owner)]
-    for key, value in zip(node.keys, node.values, strict=True):
+    named = [str(value_of(key).text) if isinstance(key, ast.Constant) else "" for key in node.keys]
+    for place, (name, value) in enumerate(zip(named, node.values, strict=True)):
         if type(value) in _INNER:
-            name = f"{ENTRY}{value_of(key).text}" if isinstance(key, ast.Constant) else owner
-            found += [value, (guard, name)]
+            beside = f"{PAIR}{named[1 - place]}" if mark == PAIR else ""
+            found += [value, (guard, f"{mark}{name}{beside}" if name else owner)]
     return found
 
 
@@ -143,6 +149,19 @@ def _table(node: ast.List, guard: int, owner: str) -> list[Any]:
 
 def _is_registry(values: list[ast.expr]) -> bool:
     """Whether a dictionary's values are of one kind, so that a program takes one of them: dictionaries with the same keys, calls."""
+    keys = _keys_of(values)
+    return len(keys) >= LEAST_ENTRIES and all(mine & keys[0] for mine in keys)
+
+
+def _is_pair(values: list[ast.expr]) -> bool:
+    """Whether a dictionary has two values, which say mostly the same things."""
+    keys = _keys_of(values) if len(values) == 2 else []
+    shared = len(keys[0] & keys[1]) if len(keys) == 2 else 0
+    return shared >= LEAST_SHARED and 2 * shared >= max(map(len, keys))
+
+
+def _keys_of(values: list[ast.expr]) -> list[set[str]]:
+    """Return what each dictionary, or call, among the values names."""
     keys: list[set[str]] = []
     for value in values[:MAX_ENTRIES]:
         if isinstance(value, ast.Dict):
@@ -151,7 +170,7 @@ def _is_registry(values: list[ast.expr]) -> bool:
             )
         elif isinstance(value, ast.Call):
             keys.append({word.arg for word in value.keywords if word.arg})
-    return len(keys) >= LEAST_ENTRIES and all(mine & keys[0] for mine in keys)
+    return keys
 
 
 def owner_of(node: ast.AST, owner: str) -> str:

@@ -11,24 +11,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.setting import Setting, fold_key
-from gpu_lol_action.analysis.files.unfilled_options import is_unfilled
+from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.programs.code_settings import FOR_TRIALS, given_by_name, registry_entries
 from gpu_lol_action.analysis.programs.local_values import (
     Argument,
     argument_of,
     classes_with,
     givens,
+    handed_on,
+    is_overlaid,
     local_value,
     means,
     option_names,
     parameters_of,
 )
 from gpu_lol_action.analysis.programs.main_guards import started_alone
-from gpu_lol_action.analysis.programs.taken_names import UNSET, starts, taken
+from gpu_lol_action.analysis.programs.taken_names import makers, starts, taken
 from gpu_lol_action.analysis.python.values import ENVIRONMENT, STARRED, Value
 from gpu_lol_action.analysis.python.walk import LEAST_ENTRIES
 from gpu_lol_action.analysis.runs.other_places import JUDGES
+from gpu_lol_action.analysis.runs.said_names import SaidNames, Told
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -38,10 +40,11 @@ MAX_STEPS = 5
 MAX_FOLLOWED = 400
 """Steps for one program's arguments."""
 MAX_CALLERS = 12
-MAX_WORDS, MAX_ALIKE = 6, 200
 _HOLDS_OPTIONS = regex(
     r"(?:\w{0,20}_)?(?:args|opts?|options|flags|cfg|conf|config|configs|hparams|hps?|params|settings)", re.IGNORECASE
 )
+_OWN_PARAMETERS = ("self.hparams.", "self._hparams.")
+"""Where Lightning's modules keep what they were made with (``save_hyperparameters``)."""
 _TRIES = regex(r"_?(?:tests?|overfit|sanity|demo|check)(?:_.{0,60})?", re.IGNORECASE)
 # What judges a training, and models beside the one that learns.
 _BESIDE = regex(
@@ -50,8 +53,8 @@ _BESIDE = regex(
     re.IGNORECASE,
 )
 _SPLITS = regex(r"[Tt]okeni[sz]er?\b")
-Told = tuple[str, "Evidence | None"]
-"""A value's text, and where that is written if it is not in the call itself."""
+UNTOLD: Told = ("", None)
+"""Of what is somebody else's to say: nothing that it starts with counts."""
 
 
 @record(slots=True)
@@ -66,8 +69,7 @@ class Follower:
     closure: Sequence[Source]
     left: int = MAX_FOLLOWED
     _written: dict[Setting, Evidence] = field(default_factory=dict, repr=False, compare=False)
-    _by_name: dict[str, list[Setting]] = field(default_factory=dict, repr=False, compare=False)
-    _said: dict[str, Told | None] = field(default_factory=dict, repr=False, compare=False)
+    _names: SaidNames | None = field(default=None, repr=False, compare=False)
     _calling: dict[str, list[Source]] = field(default_factory=dict, repr=False, compare=False)
     _given: dict[tuple[str, str, str], Told | None] = field(default_factory=dict, repr=False, compare=False)
 
@@ -95,7 +97,8 @@ class Follower:
         found: dict[str, list[tuple[Setting, Evidence]]] = {}
         for setting, value in given_by_name(source):
             is_beside = _BESIDE.search(setting.owner) or _BESIDE.search(value.path or "")
-            is_cut = source is not self.closure[0] and _SPLITS.search(setting.path)  # of a text beside the model's
+            # A text beside the model's is cut there; items of a data set are its own.
+            is_cut = source is not self.closure[0] and _SPLITS.search(setting.path) and not _is_of_items(source)
             if value.text is not None or setting.owner in entries or is_cut or (is_beside and not setting.text):
                 continue
             told = self._told(source, setting, value)
@@ -114,12 +117,23 @@ class Follower:
             value.path == value.reference and value.reference in parameters_of(source, setting.owner)
         ):
             return self.value(source, value, setting.owner)
+        if value.path is not None and value.path == value.reference and is_overlaid(source):
+            return self._laid_over(value.path, setting.owner, source)
         # What an option starts with is not what the configuration says (`r=model_args.lora_rank`).
         base, _, rest = (value.path or "").removeprefix("self.").partition(".")
         if not rest or _HOLDS_OPTIONS.fullmatch(base) is None or value.reference not in option_names(source):
             return None
-        found = self._said_under([fold_key(word) for word in rest.split(".")])
-        return found if any(each.path == fold_key(rest) for each in self._named_so(fold_key(rest))) else None
+        return self._said.under(rest.split(".")) if self._said.whole(rest) is not None else None
+
+    @property
+    def _said(self) -> SaidNames:
+        self._names = self._names or SaidNames(self.options, self.configs)
+        return self._names
+
+    def _laid_over(self, name: str, owner: str, source: Source) -> Told | None:
+        """Return what a command or a configuration puts in place of a variable of the module (`exec(open("configurator.py").read())`)."""
+        is_modules = local_value(source, name, owner) == local_value(source, name, "")
+        return self._said.whole(name) if is_modules else None
 
     def value(self, source: Source, value: Value, owner: str, steps: int = 0) -> Told | None:
         """Return what an expression of a program is, which stands in a function or class, ``owner``; None where it is not told in one way."""
@@ -132,13 +146,16 @@ class Follower:
         words = (path or "").removeprefix("self.").split(".")
         found: Told | None = None
         if (path or "").startswith(f"{ENVIRONMENT}."):
-            asked = [each for each in self.options if each.path == fold_key(words[-1])]
-            found = (asked[0].text, asked[0].evidence) if asked else None
+            found = self._said.ordered(words[-1])
+        elif path is not None and len(words) == 2 and path.startswith(_OWN_PARAMETERS):
+            found = self._named(source, words[1], owner, steps, is_own=True)
         elif path is not None and len(words) > 1:
             words = self._whole_name(source, words, owner)
             if _BESIDE.search(".".join(words)) is not None:
                 return None
-            found = self._said_under([fold_key(word) for word in words[1:]]) or self._imported(source, words)
+            found = self._said.under(words[1:])
+            found = found or self._of_made(source, words, steps) or self._imported(source, words)
+            found = found if found is not UNTOLD else None
         elif path is not None:
             found = self._named(source, words[0], owner, steps, is_own=path.startswith("self."))
         if found is None and value.otherwise is not None:
@@ -146,34 +163,6 @@ class Follower:
         is_plain = path is not None and len(words) == 1
         text = source.code.resolve(value, owner) if found is None and not is_plain else None
         return (text, None) if text is not None else found
-
-    def _named_so(self, name: str) -> list[Setting]:
-        """Return what is said under this name, or under one that ends in it, behind a section."""
-        if not self._by_name:
-            for setting in (*self.options, *self.configs):
-                if setting.text.strip().lower() not in UNSET and not is_unfilled(setting.text):
-                    words = setting.path.split(".")
-                    for start in range(max(0, len(words) - MAX_WORDS), len(words)):
-                        self._by_name.setdefault(".".join(words[start:]), []).append(setting)
-        return self._by_name.get(name, [])
-
-    def _said_under(self, words: list[str]) -> Told | None:
-        """Return what the command, or else the configurations, say under a name behind what holds them all."""
-        name = ".".join(words)
-        if name not in self._said:
-            self._said[name] = self._look_under(words, name)
-        return self._said[name]
-
-    def _look_under(self, words: list[str], name: str) -> Told | None:
-        ordered = [each for each in self.options if each.path == name and not is_unfilled(each.text)]
-        if ordered:
-            return ordered[0].text, ordered[0].evidence
-        below = self._named_so(name)
-        near = [each for each in below if each.path == name] or below
-        if not near and len(words) > 1:
-            # A section may be a folder, or a file, of its own: `model/large.yaml` has `cfg.model.name` as `name`.
-            near = [each for each in self._named_so(words[-1])[:MAX_ALIKE] if set(words[:-1]) <= _places(each)]
-        return (near[0].text, near[0].evidence) if len({each.text for each in near}) == 1 else None
 
     def _whole_name(self, source: Source, words: list[str], owner: str) -> list[str]:
         """Return a dotted name with what its first word stands for: a section that is taken aside (``data = cfg["data"]``)."""
@@ -192,6 +181,19 @@ class Follower:
         bare = (path or "").removeprefix("self.").removesuffix(".value")  # absl's flags hold theirs so
         return [*bare.split("."), *words[1:]] if "." in bare and not bare.startswith("os.") else words
 
+    def _of_made(self, source: Source, words: list[str], steps: int) -> Told | None:
+        """Return what an object is made with under a name (``config = GPTConfig(window=512)``); ``UNTOLD`` where it may be made with anything."""
+        maker = makers(source).get(words[0], "").rpartition(".")[2] if len(words) == 2 else ""
+        calls = source.code.calls_named(maker) if source.code is not None and maker[:1].isupper() else ()
+        if len(calls) != 1:
+            return None
+        (call,) = calls
+        given = call.keyword(words[1]) or (handed_on(call, source, words[1]) if call.rest else None)
+        if given is None:
+            return UNTOLD if call.rest else None
+        told = self.value(source, given, call.owner, steps + 1)
+        return (told[0], told[1] or Evidence(source.path, call.line)) if told is not None else UNTOLD
+
     def _named(self, source: Source, word: str, owner: str, steps: int, *, is_own: bool) -> Told | None:
         """Return what a plain name stands for: another name, a parameter that callers give, a constant of an imported module."""
         if is_own:
@@ -199,14 +201,17 @@ class Follower:
             if len(owners) != 1:
                 return None
             (owner,) = owners
+        over = self._laid_over(word, owner, source) if is_overlaid(source) and not is_own else None
+        if over is not None:
+            return over
         inner = local_value(source, word, owner)
         if inner is not None and inner.value.table == "argv":
-            return self._said_under([fold_key(word)])  # a word of the command, which has the variable's name
+            return self._said.under([word])  # a word of the command, which has the variable's name
         if inner is not None:
             told = self.value(source, inner.value, owner, steps + 1)
             return (told[0], told[1] or Evidence(source.path, inner.line)) if told is not None else None
         if word in parameters_of(source, owner):
-            return self._of_callers(source, owner, word, steps)
+            return self._of_callers(source, owner, word, steps) or self._of_command(source, owner, word)
         is_set = any(each.owner in {"", owner} for each in givens(source).get(word, ()))
         return None if is_own or is_set else self._imported(source, [word])
 
@@ -225,13 +230,23 @@ class Follower:
             self._given[place] = found[0] if len({text for text, _ in found}) == 1 else None
         return self._given[place]
 
+    def _of_command(self, source: Source, function: str, parameter: str) -> Told | None:
+        """Return what the command gives for a parameter of the function that a library makes it of (``fire.Fire(main)``), or what it starts with."""
+        calls = source.code.calls if source is self.closure[0] and source.code is not None else ()
+        handed = any(call.arguments and call.arguments[0].path == function for call in calls)
+        if not handed or self._callers(source, function):
+            return None
+        starting = [e for e in givens(source).get(parameter, ()) if e.is_parameter and e.owner == function]
+        text = starting[0].value.text if starting else None
+        return self._said.ordered(parameter) or ((text, Evidence(source.path, starting[0].line)) if text else None)
+
     def _callers(self, source: Source, function: str) -> Sequence[Source]:
         """Return the programs that call something of that name: a method only those of its own file."""
         if source.code is not None and source.code.signatures[function].is_method:
             return [source]
         if not self._calling:
             for caller in self.closure:
-                for last in dict.fromkeys(call.last for call in caller.code.calls) if caller.code is not None else ():
+                for last in _called_in(caller):
                     self._calling.setdefault(last, []).append(caller)
         return self._calling.get(function, ())
 
@@ -245,21 +260,41 @@ class Follower:
             is_tried = call.line in alone or FOR_TRIALS.search(call.owner) or _TRIES.fullmatch(call.owner)
             if not is_tried and call.owner != function and means(call, caller, source, function, signature):
                 yield argument_of(call, caller, source, function, parameter)
+        for call in caller.code.calls_named("partial")[:MAX_CALLERS]:
+            given = call.keyword(parameter)
+            if given is not None and call.arguments and call.arguments[0].path == function and not signature.is_method:
+                yield Argument(given, caller, call.line, call.owner)
+
+    def _parsing(self, source: Source) -> list[Source]:
+        """Return the programs whose parser may have made the options that another is handed: the run's own before those of modules."""
+        if source.mentions("add_argument"):
+            return []
+        program = self.closure[0]
+        if program.mentions("add_argument"):
+            return [program] if source is not program else []
+        return [other for other in self.closure if other is not source and not JUDGES.fullmatch(other.name)]
 
     def _imported(self, source: Source, words: list[str]) -> Told | None:
         """Return what modules of the project that the program imports say of a name."""
         others = [other for other in self.closure if other is not source]
-        found = [(other, each) for other, each in taken(source, words, others) if len(words) <= 2 or each.is_option]
+        found = [
+            (other, each)
+            for other, each in taken(source, words, others)
+            if len(words) <= 2 or each.is_option or other.mentions(f".{words[-2]}.{words[-1]} =")
+        ]
         if not found and len(words) == 2 and _HOLDS_OPTIONS.fullmatch(words[0]) is not None:
-            # What a parser elsewhere has made is handed through, but where the program has one of its own.
-            has_own = any(each.mentions("add_argument") for each in (source, self.closure[0]))
-            parsing = [] if has_own else [other for other in others if not JUDGES.fullmatch(other.name)]
-            found = [
-                (o, each) for o in parsing for each in starts(o).get(words[1], ()) if each.is_option and not each.owner
-            ]
+            found = [(o, each) for o in self._parsing(source) for each in starts(o).get(words[1], ()) if each.is_option]
         places = {each.text: Evidence(other.path, each.line) for other, each in reversed(found)}
         return next(iter(places.items())) if len(places) == 1 else None
 
 
-def _places(setting: Setting) -> set[str]:
-    return {*setting.evidence.path.lower().replace(".", "/").split("/"), *setting.path.split(".")}
+def _is_of_items(source: Source) -> bool:
+    """Whether a module makes the samples of a data set, or puts them together."""
+    return source.mentions("__getitem__") or source.mentions("ollate")
+
+
+def _called_in(source: Source) -> dict[str, None]:
+    """Return the last words of what a program calls, also by ``partial``."""
+    calls = source.code.calls if source.code is not None else ()
+    partly = (c.arguments[0].path for c in calls if c.last == "partial" and c.arguments)
+    return dict.fromkeys([*(call.last for call in calls), *(path for path in partly if path is not None)])

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.formats.paths import Form
-from gpu_lol_action.analysis.programs.code_settings import bare_name, code_settings, registry_entries
+from gpu_lol_action.analysis.programs.code_settings import bare_name, code_settings, entry_names, registry_entries
 from gpu_lol_action.analysis.programs.import_graph import local_imports
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.domain.patterns import regex
@@ -21,6 +21,7 @@ MAX_PROGRAMS = 4000
 _PRESET_KEY = regex(
     r"(?:\w*_)?(?:config|cfg|recipe|preset|experiment|exp|model|arch|flavor|variant|network|task)(?:_name|_type|_id)?"
 )
+_TAKES = (('["', '"]'), ("['", "']"), ('.get("', '"'), (".get('", "'"))
 _PRESET = regex(r"[A-Za-z_]\w{3,60}")
 
 
@@ -43,7 +44,7 @@ def words_of(checkout: Checkout, run: Run, said: Iterable[Setting]) -> Words:
     words = {setting.text for setting in spoken}
     closure = import_closure(checkout, run.script) if run.script is not None else ()
     if run.script is not None:
-        words |= _says(run.script, None)
+        words |= _says(run.script, None, frozenset(setting.key for setting in spoken))
     presets = {s.text for s in spoken if _PRESET_KEY.fullmatch(s.key) and _PRESET.fullmatch(s.text)}
     sources: dict[Source, None] = {}
     for preset in sorted(presets)[:MAX_PRESETS]:
@@ -51,6 +52,7 @@ def words_of(checkout: Checkout, run: Run, said: Iterable[Setting]) -> Words:
         if source is not None:
             words |= _says(source, preset)
             sources.update(dict.fromkeys([source, *local_imports(checkout, source)]))
+    words |= {word for source in closure for word in entry_names(source) if _is_taken(word, closure)}
     names = {bare_name(word) for word in words if word and len(word) <= MAX_WORD}
     for source in (*closure, *sources):
         for table in source.code.names().tables.values() if source.code is not None else ():
@@ -58,13 +60,23 @@ def words_of(checkout: Checkout, run: Run, said: Iterable[Setting]) -> Words:
     return Words(frozenset(names), tuple(source for source in sources if source not in closure), frozenset(presets))
 
 
-def _says(source: Source, owner: str | None) -> set[str]:
-    """Return the words of a program outside its registries, or of one function of it: defaults, arguments, what it calls."""
+def _is_taken(word: str, closure: Iterable[Source]) -> bool:
+    """Whether a program takes an entry by its name: ``PRESETS["large"]``, ``PRESETS.get("large")``."""
+    return any(
+        f"{head}{word}{tail}" in source.text for source in closure if source.mentions(word) for head, tail in _TAKES
+    )
+
+
+def _says(source: Source, owner: str | None, given: frozenset[str] = frozenset()) -> set[str]:
+    """Return the words of a program outside its registries, or of one function of it: defaults, arguments, what it calls.
+
+    ``given``: what the command or its configuration says, in place of what the program would start with.
+    """
     if source.code is None:
         return set()
     entries = registry_entries(source)
     mine = [s for s in code_settings(source) if (s.owner == owner if owner else s.owner not in entries)]
-    words = {setting.text for setting in mine}
+    words = {setting.text for setting in mine if setting.key not in given or "." in setting.path}
     for call in source.code.calls:
         if owner is None or call.owner == owner:
             words |= {call.last, *(argument.text for argument in call.arguments if argument.text)}

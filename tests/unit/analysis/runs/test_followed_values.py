@@ -168,3 +168,99 @@ def test_names_that_lead_to_each_other_end(checkout: Build) -> None:
     calls = "".join(f"\n\ndef f{n}(window):\n    f{(n + 1) % 40}(window)\n" for n in range(40))
     told = ('"Qwen/Qwen2.5-7B"', "3", "window", "8")
     assert length(checkout, {"train.py": function("def f40(window):", "", told, calls + "\n\nf0(f0)\n")}) is None
+
+
+PAIRS = """import torch
+from torch.utils.data import Dataset
+
+
+class Pairs(Dataset):
+    def __init__(self, rows, tokenizer, {taken}):
+        self.rows, self.tokenizer = rows, tokenizer
+        self.{taken} = {taken}
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, i):
+        return self.tokenizer(self.rows[i]["a"], max_length=self.{said}, truncation=True, padding="max_length")
+"""
+ENCODER = """from datasets import load_dataset
+from torch.utils.data import DataLoader
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+{before}
+net = AutoModelForSequenceClassification.from_pretrained("FacebookAI/roberta-large").cuda()
+tokenizer = AutoTokenizer.from_pretrained("FacebookAI/roberta-large")
+rows = load_dataset("a/b", split="train")
+for inputs in {loader}:
+    net(**inputs).loss.backward()
+    optimizer.step()
+"""
+PARSER = "import argparse\n\n\ndef parse():\n    p = argparse.ArgumentParser()\n    p.add_argument('--reach', type=int, default=384)\n    return p.parse_args()\n\n\nargs = parse()\n"
+OF_ITEMS = {
+    "what its data set is made with": (
+        {"pairs.py": PAIRS.format(taken="reach", said="reach")},
+        "from pairs import Pairs",
+        "DataLoader(Pairs(rows, tokenizer, 384), batch_size=24)",
+    ),
+    "a batch by its place": (
+        {"pairs.py": PAIRS.format(taken="reach", said="reach")},
+        "from pairs import Pairs",
+        "DataLoader(Pairs(rows, tokenizer, reach=384), 24)",
+    ),
+    "options that its data set is handed": (
+        {"pairs.py": PAIRS.format(taken="args", said="args.reach")},
+        PARSER + "from pairs import Pairs",
+        "DataLoader(Pairs(rows, tokenizer, args), 24)",
+    ),
+    "what a function is made with in part": (
+        {},
+        "from functools import partial\n\n\ndef encode(row, reach):\n    return tokenizer(row['a'], max_length=reach, padding='max_length')\n\n",
+        "DataLoader(rows.map(partial(encode, reach=384)), batch_size=24)",
+    ),
+    "what Lightning keeps": (
+        {
+            "data.py": "import lightning as L\nfrom torch.utils.data import DataLoader\n\n\nclass Data(L.LightningDataModule):\n"
+            "    def __init__(self, tokenizer, bunch, reach):\n        super().__init__()\n        self.save_hyperparameters()\n\n"
+            "    def train_dataloader(self):\n        rows = load().map(lambda r: self.tokenizer(r['a'], max_length=self.hparams.reach, padding='max_length'))\n"
+            "        return DataLoader(rows, batch_size=self.hparams.bunch)\n\n\ndef collate(rows):\n    return rows\n"
+        },
+        "from data import Data",
+        "Data(tokenizer, 24, 384).train_dataloader()",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", OF_ITEMS)
+def test_samples_that_a_data_set_makes_are_cut_as_it_is_told(checkout: Build, way: str) -> None:
+    files, before, loader = OF_ITEMS[way]
+
+    analysis = analyze(checkout({**files, "train.py": ENCODER.format(before=before, loader=loader)}))
+
+    best = {each.field: each.value for each in sorted(analysis.findings, key=lambda each: each.confidence)}
+    assert (best.get("training.batch_size"), best.get("training.sequence_length")) == ("24", "384")
+
+
+def test_a_model_is_loaded_by_the_options_that_its_module_is_handed(checkout: Build) -> None:
+    net = "from transformers import AutoModel\nimport torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self, args):\n        super().__init__()\n        self.body = AutoModel.from_pretrained(args.brain)\n"
+    program = (
+        "import argparse\nimport torch\nfrom net import Net\n\np = argparse.ArgumentParser()\np.add_argument('--brain', default='FacebookAI/roberta-large')\n"
+        "args = p.parse_args()\nnet = Net(args).cuda()\noptimizer = torch.optim.AdamW(net.parameters())\nnet(1).loss.backward()\noptimizer.step()\n"
+    )
+
+    analysis = analyze(checkout({"net.py": net, "train.py": program}))
+
+    assert "FacebookAI/roberta-large" in [each.value for each in analysis.findings if each.field == "model.id"]
+    assert analysis.spec.hardware.vram_required_gb is not None
+
+
+def test_the_first_module_of_a_sentence_transformer_is_its_model(checkout: Build) -> None:
+    program = (
+        "from sentence_transformers import SentenceTransformer, losses, models\n\nword = models.Transformer('FacebookAI/roberta-large')\n"
+        "net = SentenceTransformer(modules=[word, models.Pooling(1024)])\nnet.fit([(loader, losses.MultipleNegativesRankingLoss(net))])\n"
+    )
+
+    analysis = analyze(checkout({"train.py": program}))
+
+    assert "FacebookAI/roberta-large" in [each.value for each in analysis.findings if each.field == "model.id"]
