@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up, look_up_number, scope_of
 from gpu_lol_action.analysis.runs.shown_inputs import shown_batch
 from gpu_lol_action.analysis.training import attention_kind, shared_batches, token_batches
+from gpu_lol_action.analysis.training.cut_samples import cut_samples
 from gpu_lol_action.analysis.training.rl_training import with_rl_words
 from gpu_lol_action.analysis.training.serving import detect_serving
 from gpu_lol_action.analysis.training.started_batches import started_with
@@ -80,10 +81,11 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         offload_of(checkout, run, scope),
     ]
     found += [_number("training.sequence_parallel", scope, _PARALLEL, 2, 64)]
-    found += [
-        _batch(run, scope),
-        _length(checkout, run, scope),
-    ]
+    batch, length = _batch(run, scope), _length(checkout, run, scope)
+    if run.behavior is Behavior.TRAINS and not (_is_sure(batch) and _is_sure(length)):
+        cut, together = cut_samples(checkout, run, scope)
+        batch, length = batch if _is_sure(batch) else together or batch, length if _is_sure(length) else cut or length
+    found += [batch, length]
     if run.behavior is Behavior.TRAINS:
         found += [_tokens(scope), token_batches.detect(checkout, run, scope)]
         found += shared_batches.detect(checkout, run, scope)
@@ -107,6 +109,10 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     else:
         found += detect_serving(run, scope)
     return with_rl_words(checkout, run, found)
+
+
+def _is_sure(found: Finding | None) -> bool:
+    return found is not None and found.confidence is Confidence.HIGH
 
 
 def _has_adapters(method: Finding | None) -> bool:
