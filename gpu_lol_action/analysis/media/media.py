@@ -3,7 +3,7 @@
 Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames``, ``media.tubelet`` (frames of a patch), ``media.audio_seconds``, ``media.classes``,
 ``media.offload`` (``parts``, ``layers``), ``media.text_encoder`` (``elsewhere``), ``media.latents`` (``cached``),
 ``media.trained_part``, ``media.runtime``, ``media.network`` (whose layers were counted); of one's own network ``media.own_network``
-(its name), ``media.own_parameters``, ``media.own_outputs`` (per sample), ``media.own_sequence`` (``yes`` where that is per position),
+(its name), ``media.own_parameters``, ``media.own_outputs`` (per sample), ``media.own_sequence`` (``yes`` where that is per position), ``media.own_positions`` (rows of its table of positions),
 ``media.own_assumed`` (``size``: a usual one), ``media.own_file``; ``media.parts`` (of each scan).
 """
 
@@ -221,6 +221,7 @@ def _own_findings(network: OwnNetwork) -> list[Finding]:
     if network.known_as:
         values.append(("own_known_as", network.known_as))
     values += [("own_sequence", "yes")] if network.is_sequence else []
+    values += [("own_positions", str(network.positions))] if network.positions else []
     values += [("own_file", "yes")] if network.is_of_file else []
     values += [("own_assumed", "size")] if network.is_size_assumed else []
     return [Finding(f"media.{field}", value, why, confidence, network.evidence) for field, value in values]

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.files import tree_size
 from gpu_lol_action.analysis.formats.surest import best, value_of_best
-from gpu_lol_action.analysis.media.question import DEFAULT_POSITIONS, LONGEST_SOUND, PADDED_POSITIONS
+from gpu_lol_action.analysis.media.question import DEFAULT_POSITIONS, LONGEST_SOUND, OWN_POSITIONS, PADDED_POSITIONS
 from gpu_lol_action.analysis.models import encoder_loads
 from gpu_lol_action.analysis.runs import layouts_alone
 from gpu_lol_action.analysis.stated.ordinary_cards import FEW_SAMPLES
@@ -129,9 +129,10 @@ def _missing(question: VramQuestion, findings: tuple[Finding, ...]) -> str:
     if best(findings, "media.own_sequence") is None:
         is_open = best(findings, "media.own_assumed") is not None
         return "nothing says how large its pictures are, and usual ones were assumed" if is_open else ""
-    if any(best(findings, field) for field in _TOLD):
+    is_padded = best(findings, "training.padding") is not None
+    if any(best(findings, field) for field in _TOLD) or (best(findings, OWN_POSITIONS) and not is_padded):
         return ""
-    positions = DEFAULT_POSITIONS if best(findings, "training.padding") is None else PADDED_POSITIONS
+    positions = PADDED_POSITIONS if is_padded else DEFAULT_POSITIONS
     return f"nothing says how long its sequences are, and {positions} positions were assumed"
 
 

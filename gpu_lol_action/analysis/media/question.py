@@ -32,6 +32,7 @@ LONGEST_SOUND, POSITIONS_PER_SECOND = 60, 50
 PART = 0.9  # of a backbone's weights: the head for its classes is left off
 DEFAULT_POSITIONS = 256
 LONGEST_PADDED = 512  # a longer limit cuts off what hardly ever comes, where texts are padded to the longest of a batch
+OWN_POSITIONS = "media.own_positions"
 PADDED_POSITIONS = 64  # the longest of a batch of sentences, which are 20 to 30 words long in corpora for translation
 # Modules that look at a picture, to draw another after it.
 _ENCODER = regex(
@@ -278,12 +279,12 @@ def _seconds(findings: tuple[Finding, ...], question: VramQuestion) -> float:
 
 
 def positions_of(findings: tuple[Finding, ...]) -> int:
-    """Return the positions of a sample of a network of one's own over sequences: as said, else the usual."""
+    """Return the positions of a sample of a network of one's own over sequences: as said, else all that it has rows for, else the usual."""
     length = _best(findings, "training.sequence_length")
     is_padded = _best(findings, "training.padding") is not None
     if length is not None and not (is_padded and int(length.value) > LONGEST_PADDED):
         return int(length.value)
-    return PADDED_POSITIONS if is_padded else DEFAULT_POSITIONS
+    return PADDED_POSITIONS if is_padded else _whole(findings, OWN_POSITIONS) or DEFAULT_POSITIONS
 
 
 def _best(findings: tuple[Finding, ...], field: str) -> Finding | None:

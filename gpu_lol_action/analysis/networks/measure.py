@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.networks.idle import is_average, is_judge, only_fil
 from gpu_lol_action.analysis.networks.inputs import inputs_of, parts_of_network
 from gpu_lol_action.analysis.networks.machine import Kept, Machine, OtherRankError, OutOfStepsError, Root
 from gpu_lol_action.analysis.networks.methods import ways_in
+from gpu_lol_action.analysis.networks.position_tables import positions_of_tables
 from gpu_lol_action.analysis.networks.sources import only_judges
 from gpu_lol_action.analysis.networks.values import A_ROW, UNKNOWN, Counted, Function, Instance, Layer, Tensor, Value
 from gpu_lol_action.analysis.networks.weights import DENSE
@@ -47,7 +48,7 @@ class OwnNetwork:
 
     ``shape`` are the numbers of a transformer by the field that they speak for, as the program computes them before it builds it;
     ``is_size_assumed``: what one run keeps rests on pictures of a usual size, since nothing says how large they are;
-    ``is_of_file``: its layers stand row by row in a file of the run; ``known_as`` is a name under which the checkout itself registers the network.
+    ``positions`` are the rows of its table of positions (0: it has none, or none is seen); ``is_of_file``: its layers stand row by row in a file of the run; ``known_as`` is a name under which the checkout itself registers the network.
     """
 
     name: str
@@ -62,6 +63,7 @@ class OwnNetwork:
     is_size_assumed: bool = False
     is_of_file: bool = False
     known_as: str = ""
+    positions: int = 0
 
 
 def measured(machine: Machine) -> list[OwnNetwork]:
@@ -140,6 +142,7 @@ def _measure(machine: Machine, root: Root) -> OwnNetwork:
         where,
         is_size_assumed=kept.is_size_assumed,
         is_of_file=machine.is_of_file,
+        positions=positions_of_tables(parts.values()) if kept.is_sequence else 0,
     )
 
 
