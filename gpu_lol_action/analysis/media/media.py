@@ -4,7 +4,7 @@ Findings: ``media.image_size`` (``512`` or ``720x1280``, pixels), ``media.frames
 ``media.offload`` (``parts``, ``layers``), ``media.text_encoder`` (``elsewhere``), ``media.latents`` (``cached``),
 ``media.trained_part``, ``media.runtime``, ``media.network`` (whose layers were counted); of one's own network ``media.own_network``
 (its name), ``media.own_parameters``, ``media.own_outputs`` (per sample), ``media.own_sequence`` (``yes`` where that is per position), ``media.own_positions`` (rows of its table of positions),
-``media.own_assumed`` (``size``: a usual one), ``media.own_file``; ``media.parts`` (of each scan).
+``media.own_assumed`` (``size``: a usual one), ``media.own_file``; ``media.parts`` (of each scan), ``media.views`` and ``media.passes`` (of each sample).
 """
 
 from __future__ import annotations

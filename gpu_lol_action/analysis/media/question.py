@@ -189,6 +189,8 @@ def with_media(question: VramQuestion, findings: Iterable[Finding]) -> VramQuest
     is_picture = question.model.kind == OWN or question.model.kind in PICTURE_KINDS
     views = float(_text(known, "media.views") or 1) if is_picture and question.method.trains_everything else 1.0
     views *= (_whole(known, PARTS) or 1) if is_picture and trains else 1
+    is_pair = _best(known, "training.pairs") is not None  # of answers, which are counted as such
+    views *= (_whole(known, "media.passes") or 1) if trains and not is_pair else 1
     is_clip = question.model.kind in {"diffusion-video", "video"} or (network is not None and network.is_volume)
     trained_part = _text(known, "media.trained_part") if trains else ""
     is_guided = trained_part == SCENE

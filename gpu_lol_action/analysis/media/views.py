@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.media.passes import passes_of
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.sums import added
 
-FIELD = "media.views"
+FIELD, PASSES = "media.views", "media.passes"
 _SMALL = ("local_crops_number", "n_local_crops", "num_local_crops")
 _WHOLE = ("global_crops_number", "n_global_crops", "num_global_crops")
 _EQUAL = ("n_views", "num_views", "n_augmentations")
@@ -37,6 +38,7 @@ _WHOLE_SIZE = ("global_crops_size", "global_crop_size", "global_size")
 _PAIRS = ("TwoCropsTransform", "TwoCropTransform", "ContrastiveLearningViewGenerator")
 SMALL, WHOLE = 96, 224
 MOST = 32
+MOST_PROGRAMS = 20
 
 
 def views_findings(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
@@ -61,6 +63,16 @@ def views_findings(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
         for call in source.code.calls_named(*_PAIRS) if source.code is not None else ():
             where = Evidence(source.path, call.line)
             return [Finding(FIELD, "2", f"`{call.last}` makes two views of a picture", Confidence.MEDIUM, where)]
+    return _passes(sources)
+
+
+def _passes(sources: Sequence[Source]) -> list[Finding]:
+    """Return how often a step runs its network on what it learns from, where it runs it more than once."""
+    for source in sources[:MOST_PROGRAMS]:
+        passes = passes_of(source)
+        if passes is not None:
+            why = f"a step runs `{passes.name}` {passes.count} times before it goes back"
+            return [Finding(PASSES, str(passes.count), why, Confidence.MEDIUM, Evidence(source.path, passes.line))]
     return []
 
 

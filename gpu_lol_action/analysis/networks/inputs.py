@@ -7,14 +7,15 @@ from collections.abc import Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.networks.arguments import number
+from gpu_lol_action.analysis.networks.attention import ATTENTION
 from gpu_lol_action.analysis.networks.forms import numel_of
 from gpu_lol_action.analysis.networks.machine import Machine
 from gpu_lol_action.analysis.networks.order import in_order
 from gpu_lol_action.analysis.networks.series import series_input
 from gpu_lol_action.analysis.networks.sizes import side_of
-from gpu_lol_action.analysis.networks.values import Class, Counted, Instance, Layer, Tensor, Value
+from gpu_lol_action.analysis.networks.values import Class, Counted, Instance, Layer, Tensor, Value, names_label
 from gpu_lol_action.analysis.networks.waves import is_judged, wave_input
-from gpu_lol_action.analysis.networks.weights import NORM
+from gpu_lol_action.analysis.networks.weights import NORM, RECURRENT, TABLES
 from gpu_lol_action.analysis.python.defaults import by_place
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -139,8 +140,20 @@ def _first_input(machine: Machine, network: Value, name: str, rank: int | None) 
         if is_patches:
             return _shaped(machine, name, (1.0, 3.0, *_sides(machine, 2)))
         if part.parameters:
-            break
+            return _steps(machine, part, network, name)
     return Tensor(None, name=name)
+
+
+def _steps(machine: Machine, first: Layer, network: Value, name: str) -> Tensor:
+    """Return steps of as many numbers as the first product takes, where what follows goes along steps: attention, without words or pictures."""
+    inner = number(first, 0, "in_features") if first.kind == "Linear" else None
+    parts = [part for part in parts_of_network(network) if isinstance(part, Layer)]
+    is_along = any(part.kind in ATTENTION or part.kind in RECURRENT for part in parts)
+    is_other = any(part.kind in TABLES or part.kind.startswith("Conv") for part in parts)
+    if not inner or not is_along or is_other or machine.points or names_label(Tensor(None, name=name)):
+        return Tensor(None, name=name)
+    machine.kept.is_sequence = True
+    return _shaped(machine, name, (1.0, float(machine.length), inner))
 
 
 def _is_folded(homes: Sequence[Class]) -> bool:

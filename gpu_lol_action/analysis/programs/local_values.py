@@ -24,7 +24,14 @@ def means(call: Call, caller: Source, source: Source, function: str, signature: 
     if caller is source:
         return not base
     known = origins(caller).get(base or function)
-    return known is not None and any(list(modules_of(module, [source])) for module in (known[0], ".".join(known)))
+    if known is None:
+        return False
+    if any(list(modules_of(module, [source])) for module in (known[0], ".".join(known))):
+        return True
+    # A package hands on what its modules define (`from net import build`, where `net/__init__.py` takes it from `net/model.py`).
+    place = source.path.removesuffix(".py").replace("/", ".").rpartition(".")[0]
+    package = known[0].strip(".")
+    return bool(package) and known[1] == function and f".{place}".endswith(f".{package}")
 
 
 @record(frozen=True, slots=True)
@@ -112,3 +119,17 @@ def local_value(source: Source, word: str, owner: str) -> Given | None:
 def is_overlaid(source: Source) -> bool:
     """Whether a program lets a file or its command's words set its variables anew as it begins, as nanoGPT does."""
     return source.mentions("exec(") and _OVERLAID.search(source.text) is not None
+
+
+@remembered
+def makes_items(source: Source) -> bool:
+    """Whether a module makes the samples of a data set, or puts them together."""
+    return source.mentions("__getitem__") or source.mentions("ollate")
+
+
+@remembered
+def called_in(source: Source) -> dict[str, None]:
+    """Return the last words of what a program calls, also by ``partial``."""
+    calls = source.code.calls if source.code is not None else ()
+    partly = (c.arguments[0].path for c in calls if c.last == "partial" and c.arguments)
+    return dict.fromkeys([*(call.last for call in calls), *(path for path in partly if path is not None)])

@@ -52,7 +52,7 @@ class Signature:
 _UNTOLD = Signature()
 # Decorators that leave a function's parameters as they are.
 _LEAVES = frozenset({"main", "no_grad", "inference_mode", "staticmethod", "classmethod", "record", "wraps", "compile", "jit", "task",
-                     "remote", "function", "configurable", "command", "wrap"})  # fmt: skip
+                     "remote", "function", "configurable", "command", "wrap", "option", "argument", "group"})  # fmt: skip
 
 
 @record(frozen=True, slots=True)

@@ -16,11 +16,13 @@ from gpu_lol_action.analysis.programs.code_settings import FOR_TRIALS, given_by_
 from gpu_lol_action.analysis.programs.local_values import (
     Argument,
     argument_of,
+    called_in,
     classes_with,
     givens,
     handed_on,
     is_overlaid,
     local_value,
+    makes_items,
     means,
     option_names,
     parameters_of,
@@ -45,6 +47,7 @@ _HOLDS_OPTIONS = regex(
 )
 _OWN_PARAMETERS = ("self.hparams.", "self._hparams.")
 """Where Lightning's modules keep what they were made with (``save_hyperparameters``)."""
+_MAKES_COMMANDS = ("click.", "typer.", "tyro.", "cyclopts", "app.command")
 _TRIES = regex(r"_?(?:tests?|overfit|sanity|demo|check)(?:_.{0,60})?", re.IGNORECASE)
 # What judges a training, and models beside the one that learns.
 _BESIDE = regex(
@@ -98,7 +101,7 @@ class Follower:
         for setting, value in given_by_name(source):
             is_beside = _BESIDE.search(setting.owner) or _BESIDE.search(value.path or "")
             # A text beside the model's is cut there; items of a data set are its own.
-            is_cut = source is not self.closure[0] and _SPLITS.search(setting.path) and not _is_of_items(source)
+            is_cut = source is not self.closure[0] and _SPLITS.search(setting.path) and not makes_items(source)
             if value.text is not None or setting.owner in entries or is_cut or (is_beside and not setting.text):
                 continue
             told = self._told(source, setting, value)
@@ -231,13 +234,18 @@ class Follower:
         return self._given[place]
 
     def _of_command(self, source: Source, function: str, parameter: str) -> Told | None:
-        """Return what the command gives for a parameter of the function that a library makes it of (``fire.Fire(main)``), or what it starts with."""
-        calls = source.code.calls if source is self.closure[0] and source.code is not None else ()
+        """Return what the command gives for a parameter of the function that a library makes it of (``fire.Fire(main)``, ``@app.command()``).
+
+        Nothing else calls such a function; of one that is handed over what it starts with counts as well.
+        """
+        calls = source.code.calls if source.code is not None else ()
         handed = any(call.arguments and call.arguments[0].path == function for call in calls)
-        if not handed or self._callers(source, function):
+        callers = self._callers(source, function)
+        is_called = any(True for each in callers for _ in self._calls(each, source, function, parameter))
+        if is_called or not (handed or any(map(source.mentions, _MAKES_COMMANDS))):
             return None
         starting = [e for e in givens(source).get(parameter, ()) if e.is_parameter and e.owner == function]
-        text = starting[0].value.text if starting else None
+        text = starting[0].value.text if starting and handed else None
         return self._said.ordered(parameter) or ((text, Evidence(source.path, starting[0].line)) if text else None)
 
     def _callers(self, source: Source, function: str) -> Sequence[Source]:
@@ -246,7 +254,7 @@ class Follower:
             return [source]
         if not self._calling:
             for caller in self.closure:
-                for last in _called_in(caller):
+                for last in called_in(caller):
                     self._calling.setdefault(last, []).append(caller)
         return self._calling.get(function, ())
 
@@ -286,15 +294,3 @@ class Follower:
             found = [(o, each) for o in self._parsing(source) for each in starts(o).get(words[1], ()) if each.is_option]
         places = {each.text: Evidence(other.path, each.line) for other, each in reversed(found)}
         return next(iter(places.items())) if len(places) == 1 else None
-
-
-def _is_of_items(source: Source) -> bool:
-    """Whether a module makes the samples of a data set, or puts them together."""
-    return source.mentions("__getitem__") or source.mentions("ollate")
-
-
-def _called_in(source: Source) -> dict[str, None]:
-    """Return the last words of what a program calls, also by ``partial``."""
-    calls = source.code.calls if source.code is not None else ()
-    partly = (c.arguments[0].path for c in calls if c.last == "partial" and c.arguments)
-    return dict.fromkeys([*(call.last for call in calls), *(path for path in partly if path is not None)])

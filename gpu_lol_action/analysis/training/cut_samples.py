@@ -18,12 +18,14 @@ from gpu_lol_action.domain.patterns import regex
 
 MAX_PROGRAMS = 20
 LEAST, LONGEST, MOST = 16, 2_000_000, 4096
-"""Tokens of a sample, and samples of a batch, that are believed."""
-# What only programs that read texts, or rows of other signs, say.
-_OF_TOKENS = regex(r"(?i)vocab|token|ForCausalLM|LMHead|\bstoi\b|nn\.Embedding\(|uint16")
-# Rows of another kind that samples are cut out of: sounds, clips, pictures, measurements.
+"""Positions of a sample, and samples of a batch, that are believed."""
+# What programs say that read texts, rows of other signs, or steps of time.
+_OF_ROWS = regex(
+    r"(?i)vocab|token|ForCausalLM|LMHead|\bstoi\b|nn\.Embedding\(|uint16|nn\.(?:LSTM|GRU|RNN|Transformer\w{0,20}|MultiheadAttention)\("
+)
+# Rows of another kind that samples are cut out of: sounds, clips, pictures.
 _OF_OTHERS = regex(
-    r"(?i)torchaudio|librosa|soundfile|waveform|\bwavs?\b|spectrogram|\bvideos?\b|\bframes?\b|\bimages?\b|cv2|read_csv"
+    r"(?i)torchaudio|librosa|soundfile|waveform|\bwavs?\b|spectrogram|\bvideos?\b|\bframes?\b|\bimages?\b|cv2"
 )
 _JUDGED = regex(
     r"(?i)_?(?:val|valid|validation|validate|tests?|eval|evaluate|evaluation|generate|sample|estimate)(?:_.{0,60})?"
@@ -33,7 +35,7 @@ _JUDGED = regex(
 def cut_samples(checkout: Checkout, run: Run, scope: Scope) -> tuple[Finding | None, Finding | None]:
     """Return the length of a sample and the samples of a batch; None for what is not told, or told in several ways."""
     closure = import_closure(checkout, run.script)[:MAX_PROGRAMS] if run.script is not None else ()
-    if not any(_is_of_tokens(source) for source in closure):
+    if not any(_is_of_rows(source) for source in closure):
         return None, None
     follower = Follower(scope.tiers[0][1], scope.tiers[1][1], closure)
     lengths: dict[int, Finding] = {}
@@ -44,7 +46,7 @@ def cut_samples(checkout: Checkout, run: Run, scope: Scope) -> tuple[Finding | N
             continue
         if length is not None:
             lengths.setdefault(
-                length, _finding("training.sequence_length", length, f"samples of {length} tokens are cut out", at)
+                length, _finding("training.sequence_length", length, f"samples of {length} positions are cut out", at)
             )
         samples, at = _number(follower, source, window, window.samples) if window.samples is not None else (None, at)
         if samples is not None and 1 <= samples <= MOST:
@@ -64,8 +66,8 @@ def _used_windows(closure: tuple[Source, ...]) -> Iterator[tuple[Source, Window]
 
 
 @remembered
-def _is_of_tokens(source: Source) -> bool:
-    return _OF_TOKENS.search(source.text) is not None
+def _is_of_rows(source: Source) -> bool:
+    return _OF_ROWS.search(source.text) is not None
 
 
 def _number(follower: Follower, source: Source, window: Window, value: Value) -> tuple[int | None, Evidence]:

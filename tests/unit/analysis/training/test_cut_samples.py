@@ -221,3 +221,52 @@ def test_long_sums_and_many_functions_are_looked_at_soon(checkout: Build) -> Non
     analysis = analyze(checkout({"model.py": MODEL, "train.py": program + STEPS.format(get="long(1)")}))
 
     assert value(analysis, "training.sequence_length") == ""
+
+
+FORECASTER = """import numpy as np
+import torch
+import torch.nn as nn
+from torch.utils.data import DataLoader, Dataset
+
+
+class Net(nn.Module):
+    def __init__(self, sensors, wide, ahead):
+        super().__init__()
+        self.begin = nn.Linear(sensors, wide)
+        self.body = {body}
+        self.end = nn.Linear(wide, sensors)
+        self.ahead = ahead
+
+    def forward(self, x):
+        return self.end(self.body(self.begin(x)))[:, -self.ahead :]
+
+
+class Steps(Dataset):
+    def __init__(self, values, past, ahead):
+        self.values, self.past, self.ahead = values, past, ahead
+
+    def __getitem__(self, i):
+        return self.values[i : i + self.past], self.values[i + self.past : i + self.past + self.past]
+
+
+net = Net(321, 512, 96).cuda()
+optimizer = torch.optim.AdamW(net.parameters())
+for x, y in DataLoader(Steps(np.load("power.npy"), 720, 96), batch_size=64):
+    nn.functional.mse_loss(net(x.cuda()), y.cuda()).backward()
+    optimizer.step()
+"""
+
+
+def test_steps_of_time_are_positions(checkout: Build) -> None:
+    along = "nn.TransformerEncoder(nn.TransformerEncoderLayer(wide, 8, 4 * wide, batch_first=True), 6)"
+    aside = "nn.Sequential(nn.Linear(wide, wide), nn.ReLU(), nn.Linear(wide, wide))"
+
+    steps = analyze(checkout({"train.py": FORECASTER.format(body=along), "requirements.txt": "torch\nnumpy\n"}))
+    rows = analyze(checkout({"train.py": FORECASTER.format(body=aside), "requirements.txt": "torch\nnumpy\n"}))
+
+    assert value(steps, "training.sequence_length") == "720"
+    assert (value(steps, "media.own_sequence"), value(rows, "media.own_sequence")) == ("yes", "")
+    # A layer keeps some 17 numbers of its width for each of 46,080 positions at least (Korthikanti et al. 2022, without scores).
+    least = 64 * 720 * 512 * 17 * 4 * 6 / 2**30
+    assert least < (steps.spec.hardware.needed_gib or 0) < 2.5 * least
+    assert (rows.spec.hardware.needed_gib or 0) < least

@@ -1,0 +1,182 @@
+"""How often a step runs the network that it trains before it goes back: a pair, an anchor with what is like it and what is not.
+
+What each pass keeps for the way back is there at once, until ``backward`` frees it: twin networks keep twice as much of a sample.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
+
+from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.networks.programs import program_of
+from gpu_lol_action.analysis.python.values import dotted_name
+from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
+
+MAX_FUNCTIONS, MAX_NODES, MAX_DEPTH = 400, 4_000, 12
+"""Functions of one program that are looked at, nodes of one statement, and blocks in one another."""
+MAX_NAMES = 60
+MOST = 4
+"""Passes that are believed: more are a loop over time, or over what is generated."""
+_BACK, _STEPS = "backward", frozenset({"training_step", "compute_loss"})
+# What looks on, or is only read: its passes keep nothing for the way back.
+_BESIDE = regex(
+    r"(?i)(?:^|[._])(?:teachers?|ema|target|momentum|ref|reference|old|frozen|vae|critic|disc\w*|loss\w*|criterion\w*|metrics?|acc\w*|log\w*|print|optim\w*|sched\w*)"
+    r"(?:[._]|$)|_(?:teacher|ema|old|ref|k|t|target)$"
+)
+_LEARNS = ("{}.parameters()", "{}.train()", "{}.zero_grad(", "{}.module.parameters()", "{}.named_parameters()")
+_LOOKS_ON = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
+_SHARED = frozenset({"detach"})
+
+
+@record(frozen=True, slots=True)
+class Passes:
+    """How often a step runs its network, by what the network is called, and where the first pass stands."""
+
+    count: int
+    name: str
+    line: int
+
+
+@record(slots=True)
+class _Count:
+    """What one stretch between two ways back holds: lines of passes by the network's name. Private to the reader."""
+
+    lines: dict[str, list[int]] = field(default_factory=dict)
+
+    def most(self) -> int:
+        return max(map(len, self.lines.values()), default=0)
+
+
+@remembered
+def passes_of(source: Source) -> Passes | None:
+    """Return how often a step of a program runs the one network that it trains; None where it runs none twice, or several."""
+    if source.code is None or not (source.mentions(f".{_BACK}(") or any(map(source.mentions, sorted(_STEPS)))):
+        return None
+    program = program_of(source)
+    if program is None:
+        return None
+    found: list[dict[str, list[int]]] = []
+    for body, name, is_module in _bodies(program.body):
+        for stretch in _stretches(body, is_step=name in _STEPS):
+            trained = {
+                called: lines
+                for called, lines in stretch.lines.items()
+                if _BESIDE.search(called) is None and _learns(called, source, is_module=is_module)
+            }
+            if trained:
+                found.append(trained)
+    if not found or any(len(each) > 1 for each in found):
+        return None
+    most = max(found, key=lambda each: max(map(len, each.values())))
+    ((called, lines),) = most.items()
+    return Passes(len(lines), called, source.code.line_of_file(lines[0])) if 1 < len(lines) <= MOST else None
+
+
+def _learns(called: str, source: Source, *, is_module: bool) -> bool:
+    """Whether what is called is a network that learns: its weights go to an optimizer, or it is part of a module of Lightning's."""
+    if is_module and called.startswith("self"):
+        return True
+    return any(form.format(called) in source.text for form in _LEARNS)
+
+
+def _bodies(body: Sequence[ast.stmt]) -> Iterator[tuple[Sequence[ast.stmt], str, bool]]:
+    """Yield the statements of a module, its functions and its classes' methods, with the function's name and whether it is a method that is a step."""
+    yield body, "", False
+    pending: list[tuple[ast.stmt, bool]] = [(each, False) for each in reversed(body)]
+    for _ in range(MAX_FUNCTIONS):
+        if not pending:
+            return
+        node, is_method = pending.pop()
+        if isinstance(node, ast.ClassDef):
+            pending += [(each, True) for each in reversed(node.body)]
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.body, node.name, is_method and node.name in _STEPS
+            pending += [(each, False) for each in reversed(node.body)]
+        elif isinstance(node, (ast.If, ast.Try, ast.With)):
+            pending += [(each, is_method) for each in reversed(node.body)]
+
+
+def _stretches(body: Sequence[ast.stmt], *, is_step: bool) -> list[_Count]:
+    """Return the stretches of a body that end in a way back; of a step, which a library goes back from, also the last one."""
+    done: list[_Count] = []
+    last = _follow(body, _Count(), done, 0)
+    return [*done, last] if is_step else done
+
+
+def _follow(body: Iterable[ast.stmt], begun: _Count, done: list[_Count], depth: int) -> _Count:
+    """Go through statements in order; return the stretch that is open behind them."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or depth > MAX_DEPTH:
+            continue
+        if isinstance(node, ast.If):
+            _note([node.test], begun)
+            ways = [_follow(way, _copied(begun), done, depth + 1) for way in (node.body, node.orelse)]
+            begun = min(ways, key=_Count.most)  # what only an option adds is not every step's
+        elif isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
+            begun = _follow(node.body, _Count(), done, depth + 1)  # each round begins anew
+        elif isinstance(node, (ast.With, ast.AsyncWith)):
+            inner = _follow(node.body, _copied(begun), done, depth + 1)
+            begun = begun if _looks_on(node) else inner
+        elif isinstance(node, ast.Try):
+            begun = _follow(node.body, begun, done, depth + 1)
+        else:
+            begun = _plain(node, begun, done)
+    return begun
+
+
+def _plain(node: ast.stmt, begun: _Count, done: list[_Count]) -> _Count:
+    """Note a statement's passes; a way back ends the stretch."""
+    _note([node], begun)
+    goes_back = any(isinstance(each, ast.Call) and _last(each) == _BACK for each in _nodes([node]))
+    if goes_back:
+        done.append(begun)
+        return _Count()
+    return begun
+
+
+def _note(nodes: Iterable[ast.AST], begun: _Count) -> None:
+    kept_out: set[int] = set()
+    for node in _nodes(nodes):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SHARED:
+            kept_out |= {id(each) for each in _nodes([node.func.value])}  # `net(x).detach()`
+        name = _called(node) if isinstance(node, ast.Call) and id(node) not in kept_out else ""
+        if name and (name in begun.lines or len(begun.lines) < MAX_NAMES):
+            lines = begun.lines.setdefault(name, [])
+            if len(lines) <= MOST and isinstance(node, ast.Call):
+                lines.append(node.lineno)
+
+
+def _called(call: ast.Call) -> str:
+    """Return the name of an object that is called itself (``net(x)``, ``self.net(x)``); "" for functions of libraries and methods."""
+    name = dotted_name(call.func) if isinstance(call.func, (ast.Name, ast.Attribute)) else None
+    words = (name or "").split(".")
+    is_object = len(words) == 1 or (words[0] == "self" and len(words) == 2)
+    return name or "" if is_object and words[-1][:1].islower() and (call.args or call.keywords) else ""
+
+
+def _copied(begun: _Count) -> _Count:
+    return _Count({name: list(lines) for name, lines in begun.lines.items()})
+
+
+def _looks_on(node: ast.With | ast.AsyncWith) -> bool:
+    return any(_last(item.context_expr) in _LOOKS_ON for item in node.items)
+
+
+def _last(node: ast.AST) -> str:
+    called = node.func if isinstance(node, ast.Call) else node
+    return (dotted_name(called) or "").rpartition(".")[2]
+
+
+def _nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    pending = list(nodes)[::-1]
+    for _ in range(MAX_NODES):
+        if not pending:
+            return
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (ast.Lambda, ast.FunctionDef)):
+            pending += list(ast.iter_child_nodes(node))[::-1]
