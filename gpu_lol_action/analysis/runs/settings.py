@@ -21,6 +21,7 @@ from gpu_lol_action.analysis.programs.code_settings import (
     meant,
 )
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
+from gpu_lol_action.analysis.programs.import_graph import local_imports
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.runs.chosen_modules import without_others
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
@@ -43,6 +44,9 @@ _OF_TRAINING = regex(r"(?:.{0,60}\.)?(?:train(?:ing|er)?|solver)\.")
 _AMOUNTS = regex(r"world_size|batch|gpus|nodes|devices")
 LIGHTNINGS = ("model", "model.init_args")
 """Where a configuration of Lightning's command line says the parameters of its model."""
+LONGEST_HANDLE = 600
+"""Characters of a program that only starts another one."""
+_DEFINES = regex(r"(?m)^\s{0,8}(?:class|def|for|while)\s|ArgumentParser")
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
@@ -136,11 +140,13 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     given = {setting.key for setting in options}
     values = option_values((*options, *configs), (*closure, *words.sources))
     follower = Follower(options, configs, (*closure, *words.sources))
-    own = [*meant(closure[0], words.names), *borrowed_settings(closure[0], constants)] if closure else []
-    own = follower.added(closure[0], own) if closure else own
-    own = without_open_choices(closure[0], reached(closure[0], own, values), values, closure) if closure else own
+    own: list[Setting] = []
+    first = 2 if only_hands_on(checkout, closure) else 1
+    for source in closure[:first]:
+        said = follower.added(source, [*meant(source, words.names), *borrowed_settings(source, constants)])
+        own += without_open_choices(source, reached(source, said, values), values, closure)
     near: list[Setting] = []
-    for source in (*words.sources, *closure[1:]):
+    for source in (*words.sources, *closure[first:]):
         said = follower.added(source, [*meant(source, words.names), *borrowed_settings(source, constants)])
         alone = started_alone(source)
         said = reached(source, [s for s in said if s.evidence.line not in alone] if alone else said, values)
@@ -161,6 +167,14 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     )
     placed = ((confidence, follower.placed(settings)) for confidence, settings in tiers)
     return Scope((*placed, (Confidence.LOW, rest)), OtherPlaces(checkout, run, closure).hold if closure else _used)
+
+
+def only_hands_on(checkout: Checkout, closure: tuple[Source, ...]) -> bool:
+    """Whether a program only starts what the one module defines that it imports (``__main__.py``): that module's values are its own."""
+    if len(closure) < 2 or len(closure[0].text) > LONGEST_HANDLE or "import " not in closure[0].text:
+        return False
+    is_bare = _DEFINES.search(closure[0].text) is None
+    return is_bare and local_imports(checkout, closure[0]) == (closure[1],)
 
 
 def _not_of_training(configs: tuple[Setting, ...], run: Run) -> tuple[Setting, ...]:
