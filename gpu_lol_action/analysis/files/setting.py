@@ -39,5 +39,5 @@ def leaves_out(setting: Setting) -> bool:
 
 def fold_key(key: str) -> str:
     """Return a key as settings carry it: small letters, underscores."""
-    plain = key.strip().lower()
+    plain = key.strip().lstrip("-").lower()  # options may be kept as they are given (`"--rank": 16`)
     return plain if plain.isidentifier() else regex(r"[\s-]+").sub("_", plain)

@@ -132,10 +132,11 @@ def _text_encoder(scope: Scope, training: Sequence[Source]) -> Iterator[Finding]
 
 def _trained_part(run: Run, sources: Sequence[Source]) -> Iterator[Finding]:
     """Yield what is trained beside a frozen diffusion model: the program's name says it, and its calls build it."""
-    if run.behavior is not Behavior.TRAINS or run.script is None:
+    program = run.script.path if run.script is not None else run.command.target if run.command is not None else ""
+    if run.behavior is not Behavior.TRAINS or not program:
         return
     for pattern, part, builders in _PARTS:
-        named = regex(pattern, re.IGNORECASE).search(run.script.path)
+        named = regex(pattern, re.IGNORECASE).search(program)
         calls = ((source, _first_of(source, builders)) for source in sources if builders)
         built = next(((source, call) for source, call in calls if call is not None), None)
         if built is not None:
@@ -143,11 +144,10 @@ def _trained_part(run: Run, sources: Sequence[Source]) -> Iterator[Finding]:
             yield Finding("media.trained_part", part, f"`{built[1].name}` builds it", Confidence.HIGH, where)
             return
         if named:
-            yield Finding(
-                "media.trained_part", part, "the program's name says it", Confidence.MEDIUM, Evidence(run.script.path)
-            )
+            where = Evidence(program) if run.script is not None else run.evidence
+            yield Finding("media.trained_part", part, "the program's name says it", Confidence.MEDIUM, where)
             return
-    if (beside := trained_beside(run.script)) is not None:
+    if run.script is not None and (beside := trained_beside(run.script)) is not None:
         why = f"the optimizer is given the parameters of `{beside[0]}` alone"
         yield Finding("media.trained_part", "adapter", why, Confidence.MEDIUM, Evidence(run.script.path, beside[1]))
 

@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.models.family_homes import home_of_pipeline, loads_
 from gpu_lol_action.analysis.models.family_shapes import of_its_shape
 from gpu_lol_action.analysis.models.family_sizes import named_by_its_files, of_said_size
 from gpu_lol_action.analysis.models.model_loads import HUB_ID, PLACEHOLDER, is_helper_place, loaded_texts, model_name
+from gpu_lol_action.analysis.models.trainer_names import of_trainer
 from gpu_lol_action.analysis.runs import serving_engine
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -29,23 +30,23 @@ from gpu_lol_action.estimation.model_facts import find_model
 # In the order in which a more special word is tried first. The model is the one that the family is mostly run as.
 _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"stable_?diffusion_?xl|sdxl", "stabilityai/stable-diffusion-xl-base-1.0"),
-    (r"stable_?diffusion_?3|\bsd3\b|_sd3", "stabilityai/stable-diffusion-3-medium-diffusers"),
+    (r"stable_?diffusion_?3|\bsd3\b|_sd3|/sd3_", "stabilityai/stable-diffusion-3-medium-diffusers"),
     (r"flux_?2_?(?:pipeline|transformer|dev)", "black-forest-labs/FLUX.2-dev"),
     (r"flux(?:_?pipeline|_?transformer|_dev)|[_/]flux(?:[_./]|$)", "black-forest-labs/FLUX.1-dev"),
     (r"hunyuan_?dit", "Tencent-Hunyuan/HunyuanDiT-v1.2-Diffusers"),
-    (r"hunyuan_?video|/hyvideo/|^hy_?video", "tencent/HunyuanVideo"),
+    (r"hunyuan_?video|/hyvideo/|^hy_?video|/(?:hv|fpack)_train", "tencent/HunyuanVideo"),
     (r"cogvideox", "THUDM/CogVideoX-5b"),
     (r"mochi_?(?:preview|pipeline|1)|asymm_?dit", "genmo/mochi-1-preview"),
     (r"ltx_?(?:video|pipeline|transformer)", "Lightricks/LTX-Video"),
-    (r"wan_?(?:pipeline|transformer|model|[tis]2v|ti2v|2\.?[12])", "Wan-AI/Wan2.1-T2V-14B"),
+    (r"wan_?(?:pipeline|transformer|model|[tis]2v|ti2v|2\.?[12]|train_network)", "Wan-AI/Wan2.1-T2V-14B"),
     (r"allegro_?(?:\w{0,8}pipeline|transformer)", "rhymes-ai/Allegro"),
     (r"step_?video_?(?:\w{0,8}pipeline|model|t2v|ti2v)", "stepfun-ai/stepvideo-t2v"),
     (r"step_?1x_?edit|/step1x_", "stepfun-ai/Step1X-Edit"),
     (r"pixart", "PixArt-alpha/PixArt-Sigma-XL-2-1024-MS"),
     (r"(?:^|[_/.])sana_?(?:\w{0,8}pipeline|transformer)", "Efficient-Large-Model/Sana_1600M_1024px_diffusers"),
-    (r"lumina_?(?:2|image|next|t2i)", "Alpha-VLLM/Lumina-Image-2.0"),
-    (r"qwen_?image_?(?:\w{0,12}pipeline|transformer)", "Qwen/Qwen-Image"),
-    (r"z_?image_?(?:pipeline|transformer)", "Tongyi-MAI/Z-Image-Turbo"),
+    (r"lumina_?(?:2|image|next|t2i|train)", "Alpha-VLLM/Lumina-Image-2.0"),
+    (r"qwen_?image_?(?:\w{0,12}pipeline|transformer|train)", "Qwen/Qwen-Image"),
+    (r"z_?image_?(?:pipeline|transformer|train)", "Tongyi-MAI/Z-Image-Turbo"),
     (r"hi_?dream_?image", "HiDream-ai/HiDream-I1-Full"),
     (r"omni_?gen_?2?_?(?:\w{0,8}pipeline|transformer)", "OmniGen2/OmniGen2"),
     (r"aura_?flow", "fal/AuraFlow"),
@@ -57,7 +58,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"latte_?(?:pipeline|t2v)", "maxin-cn/Latte-1"),
     (r"stable_?audio_?(?:pipeline|dit)", "stabilityai/stable-audio-open-1.0"),
     (r"audio_?ldm_?2?_?(?:pipeline|unet)", "cvssp/audioldm2"),
-    (r"stable_?diffusion|unet2dcondition|latent_?diffusion|[_/]ldm[_/.]", "stable-diffusion-v1-5/stable-diffusion-v1-5"),
+    (r"stable_?diffusion|unet2dcondition|latent_?diffusion|[_/]ldm[_/.]|/train_network\.py", "stable-diffusion-v1-5/stable-diffusion-v1-5"),
     # Classes of small writers, which end as the large ones do.
     (r"m?bart_?for", "facebook/bart-large"),
     (r"gpt_?neo_?for", "EleutherAI/gpt-neo-1.3B"),
@@ -113,8 +114,7 @@ _CHATS = "THUDM/chatglm-6b"
 _ANSWERS = ("chat", "stream_chat")
 _DETECTOR = "Ultralytics/YOLOv8"
 _CLASS = regex(r"^class\s+(\w{1,80})\(([\w.,= \t]{1,200})\)\s*:", re.MULTILINE)
-MAX_PRESETS = 100
-LEAST_FAMILIES = 3  # from which on one of them can be the exception
+MAX_PRESETS, LEAST_FAMILIES = 100, 3  # of so many families one can be the exception
 FAR_LARGER = 3
 _SERVERS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy")
 _MAKES_A_MODEL = frozenset({"from_pretrained", "from_config", "build", "from_single_file", "load_model", "load_pretrained_model"})  # fmt: skip
@@ -143,7 +143,7 @@ def _guess(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run.command is not None and (run.command.tool in _SERVERS or run.command.target.startswith(_SERVERS)):
         why = f"`{run.command.tool}` serves a language model that nothing names"
         return [_preset(checkout) or Finding("model.family", _SERVED, why, Confidence.LOW, run.evidence)]
-    found = _of_code(checkout, run.script) if run.script is not None else None
+    found = _of_code(checkout, run.script) if run.script is not None else of_trainer(run, _family)
     if found is None and run.script is not None and serving_engine.detect(checkout, run):
         why = "it serves a language model that nothing names"
         found = _preset(checkout) or Finding("model.family", _SERVED, why, Confidence.LOW, run.evidence)

@@ -21,6 +21,7 @@ MODEL_KEYS = (
     "pretrained_model_name", "pretrained_model", "model_path", "hf_model_id", "base_model_id", "base_model_name", "model",
     "checkpoint", "ckpt_dir", "llama_model", "backbone", "model_type", "arch", "init_from", "repo_id", "pretrain",
     "partial_pretrain", "pretrained", "model_id_or_path", "model_name_or_id", "llm_name_or_path", "hf_model", "hf_model_name",
+    "diffusers_path", "dit", "dit_path",
 )  # fmt: skip
 _LOADERS = frozenset({"from_pretrained", "from_preset", "LLM", "SentenceTransformer", "CrossEncoder", "SparseEncoder", "create_model", "load_model", "snapshot_download", "pipeline",
                       "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO",
@@ -229,7 +230,8 @@ def _of_local_copy(path: str) -> str | None:
     if name in _DENOISERS:
         pipeline = find_model("/".join(folder.split("/")[-2:]))
         return pipeline.name if pipeline is not None and pipeline.kind.startswith("diffusion") else None
-    return name if "-" in name and is_known_model(name) else None
+    is_named = "-" in name or name.endswith((".safetensors", ".ckpt"))  # a file of weights as it is published
+    return name if is_named and is_known_model(name) else None
 
 
 def is_placeholder(checkout: Checkout, finding: Finding, *, infers: bool) -> bool:

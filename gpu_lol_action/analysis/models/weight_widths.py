@@ -15,7 +15,10 @@ BITS = ("quantization_bit", "load_in_kbits", "quant_bits")
 _OF_SCHEMES = {"awq": "4", "gptq": "4", "bitsandbytes": "4", "fp8": "8", "fp8_kv": "8", "smooth_quant": "8", "fp4": "4",
                "fp4_kv": "4", "fp4_mlp_only": "4", "weights_int8": "8", "weights_kv_int8": "8", "weights_int4": "4",
                "int4": "4", "nf4": "4", "int8": "8"}  # fmt: skip
-_EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit")
+_EIGHT_BIT = ("load_in_8bit", "load_8bit", "use_8bit", "fp8_base")
+# Trainers of pictures' models: what the frozen denoiser is held in (`int8-quanto`, `nf4-bnb`, `float8_e4m3fn`).
+_HELD_IN = ("base_model_precision", "transformer_dtype")
+_HELD = regex(r"(?:q?int|q?float|fp|nf)([48])(?!\d)")
 _HQQ = regex(r"quantizeconfig|quantize_config|hqqconfig|hqq_config", re.IGNORECASE)
 _EIGHT_BIT_NUMBERS = regex(r"(?:fp8|float8|f8)(?:_e\dm\d\w{0,4})?$", re.IGNORECASE)
 
@@ -48,6 +51,10 @@ def width_of_scheme(scope: Scope) -> Finding | None:
     """Return the bits of the weights where their quantization is named (``--quantization int4``, ``quantization: awq``)."""
     scheme = look_up(scope, ("quantization", "quantization_type"))
     width = _OF_SCHEMES.get(scheme.text.strip().lower()) if scheme is not None else None
+    if width is None:
+        scheme = look_up(scope, _HELD_IN)
+        held = _HELD.match(scheme.text.strip().lower()) if scheme is not None else None
+        width = held[1] if held is not None else None
     if scheme is None or width is None:
         return None
     why = f"`{scheme.setting.key}` is {scheme.text}"
@@ -62,7 +69,7 @@ def weight_bits_of(scope: Scope) -> Finding | None:
     ):
         if is_on(found) and found is not None:
             return Finding("model.weight_bits", width, f"`{found.setting.key}` is on", found.confidence, found.evidence)
-    if (parts := _hqq(scope)) is not None:
+    if (parts := _hqq(scope) or _told_to_quantize(scope)) is not None:
         return parts
     number = look_up_number(scope, BITS, 4, 8)
     if number is not None and number.text in {"4", "8"}:
@@ -87,3 +94,12 @@ def _hqq(scope: Scope) -> Finding | None:
         return None
     number, confidence, setting = min(told, key=lambda each: (-each[1], each[0] or 0))
     return Finding("model.weight_bits", str(number), f"HQQ's `nbits` is {number}", confidence, setting.evidence)
+
+
+def _told_to_quantize(scope: Scope) -> Finding | None:
+    """Return the eight bits of a model that its section says to quantize, without a word on how (``model: {quantize: true}``)."""
+    for confidence, settings in scope.tiers[:2]:
+        for setting in settings:
+            if setting.key == "quantize" and setting.path.endswith("model.quantize") and setting.text.lower() == "true":
+                return Finding("model.weight_bits", "8", f"`{setting.path}` is on", confidence, setting.evidence)
+    return None

@@ -30,6 +30,8 @@ _LITERAL = regex(r"[\w-]{3,}")
 _BEGINS = regex(r"\bget_(?:default_)?config\(|^from [\w.]{1,100} import \*", re.MULTILINE)
 _OF_CONFIGS, MAX_BASES = regex(r"conf(?:ig)?s?", re.IGNORECASE), 4
 _VARIANT = regex(r"config[_-]\w+\.json$")  # `config.json` alone is a saved model's
+# Where trainers of pictures' models keep batch and size: a file of their data sets that the run's own file names.
+_OF_DATA, _SETTINGS = regex(r"(?:train_?)?data_?(?:set|backend)?(?:_config)?"), (".toml", ".yaml", ".yml")
 
 
 def run_configs(checkout: Checkout, run: Run) -> list[Source]:
@@ -100,6 +102,8 @@ def _named_by(checkout: Checkout, run: Run, source: Source) -> Iterator[Source]:
         named: Source | None = None
         if setting.key in {"deepspeed", "deepspeed_config", "deepspeed_config_file"}:
             named = checkout.find_named(setting.text)
+        elif setting.text.endswith(_SETTINGS) and _OF_DATA.fullmatch(setting.key):
+            named = checkout.find(_beside(source, setting.text)) or checkout.find_named(setting.text)
         elif setting.path == "defaults":
             named = checkout.find(_beside(source, f"{setting.text}.yaml"))
         elif setting.path.startswith("defaults."):

@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.models.frozen_weights import frozen_but_adapters
 from gpu_lol_action.analysis.models.weight_widths import BITS, QLORA, four_bit_switch, weight_bits_of, width_of_scheme
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines
+from gpu_lol_action.analysis.programs.taken_names import UNSET
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.run_calls import called_at
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up, look_up_number, values_of
@@ -43,6 +44,10 @@ _FEW = regex(
     re.IGNORECASE,
 )
 _SECTION = regex(r"(?:^|\.)(?:peft(?:_config)?|adapter)\.(?:name|type|method|peft_type|peft_scheme)$")
+# A trainer's network beside the model that it is put on (`network: {type: lora}`), where any other network may stand as well.
+_NETWORK = regex(r"(?:^|\.)network\.type$")
+_KINDS = ("model_type", "training_method")
+_ADAPTED = frozenset({"lora", "lokr", "loha", "dora", "lycoris", "oft", "boft"})
 _LEFT_EMPTY = regex(r"^adapter:[ \t]*(?:null|~)?[ \t]*(?:#.*)?$", re.MULTILINE)
 _PUTS_ON = (
     "get_peft_model",
@@ -137,7 +142,7 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
             return None
         method = "qlora" if "qlora" in kind.text.lower() else "lora"
         return Finding("training.method", method, f"`{kind.setting.key}: {kind.text}`", kind.confidence, kind.evidence)
-    if (section := _section(scope)) is not None:
+    if (section := _section(scope) or _told_by_a_tool(scope)) is not None:
         return section
     if not is_on(switch) and is_on(four := look_up(scope, QLORA)):
         switch = four
@@ -149,7 +154,6 @@ def _lora(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
 def _named(run: Run, scope: Scope) -> Finding | None:
     """Return that the command or the program's name says LoRA."""
     words = f"{run.command.target} {' '.join(run.command.words)}" if run.command else ""
-    words += f" {run.options.get('network_module', '')}"  # kohya's scripts
     words += f" {(recipe_of(run) or {}).get('recipe', '')}"
     if regex(r"lora", re.IGNORECASE).search(words):
         method = "qlora" if _built_on_four_bits(scope) is not None else _named_method(scope, words)
@@ -268,10 +272,24 @@ def _section(scope: Scope) -> Finding | None:
     """Return the finding that a section on adapters names a kind of them (``peft_config: {name: lora}``)."""
     for confidence, settings in scope.tiers[:2]:
         for setting in settings:
-            if setting.key in {"name", "type", "method", "peft_type", "peft_scheme"} and _SECTION.search(setting.path):
+            is_network = setting.key == "type" and _NETWORK.search(setting.path) and _FEW.search(setting.text)
+            is_kind = setting.key in {"name", "type", "method", "peft_type", "peft_scheme"}
+            if is_network or (is_kind and _SECTION.search(setting.path)):
                 if not _FEW.search(setting.text):
                     return None
                 method = "qlora" if "qlora" in setting.text.lower() else "lora"
                 why = f"`{setting.path}` is {setting.text}"
                 return Finding("training.method", method, why, confidence, setting.evidence)
+    return None
+
+
+def _told_by_a_tool(scope: Scope) -> Finding | None:
+    """Return what trainers of pictures' models are told: a module that is trained in the model's place, or the word for adapters itself."""
+    for confidence, settings in scope.tiers[:2]:
+        for setting in settings:
+            text = setting.text.strip().lower()
+            is_module = setting.key == "network_module" and text not in UNSET
+            if is_module or (setting.key in _KINDS and text in _ADAPTED):
+                why = f"`{setting.path}` is {setting.text[:60]}"
+                return Finding("training.method", "lora", why, confidence, setting.evidence)
     return None
