@@ -32,6 +32,7 @@ from gpu_lol_action.analysis.networks.measure import OwnNetwork
 from gpu_lol_action.analysis.networks.sources import named_modules, network_sources
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.python.code import Call
+from gpu_lol_action.analysis.runs.built_modules import built_modules
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up, scope_of, values_of
@@ -61,7 +62,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None:
         return []
     scope = scope_of(checkout, run)
-    sources = import_closure(checkout, run.script) if run.script is not None else ()
+    closure = import_closure(checkout, run.script) if run.script is not None else ()
+    sources = (*closure, *built_modules(checkout, run))
     networks = list(library_networks(scope, sources))
     cropped = _cropped(run, sources, networks)
     told = {crop.field for crop in cropped}

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.models import clip_names
+from gpu_lol_action.analysis.programs.local_values import is_handed_on
+from gpu_lol_action.analysis.python.chosen_calls import CHOSEN
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.followed_values import Follower
@@ -84,15 +86,27 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                 if setting is not None and name is not None and not HELPER_KEY.search(setting.path):
                     why = f"`{call.last}` loads `{setting.path}`, which is `{name}`"
                     yield Finding("model.id", name, why, Confidence.HIGH, setting.evidence)
-                elif setting is None and source.code.resolve(value, call.owner) is None:
+                elif setting is None and (
+                    (known := source.code.resolve(value, call.owner)) is None or is_handed_on(source, call.owner, value)
+                ):
                     told = follower.value(source, value, call.owner)
                     name = model_name(told[0]) if told is not None else None
                     called = value.path or value.reference or ""
                     where = told[1] if told is not None and told[1] is not None else Evidence(source.path, call.line)
                     words = [each.lower() for each in (called, call.owner, *_set_at(closure, where))]
-                    if name is not None and not any(HELPER_KEY.search(w) or _HEARS.search(w) for w in words):
+                    start = model_name(known) if known is not None else None
+                    is_caller = any(where.path == each.path for each in closure)
+                    is_news = known is None or (is_caller and start not in {None, name})
+                    if (
+                        name is not None
+                        and is_news
+                        and not any(HELPER_KEY.search(w) or _HEARS.search(w) for w in words)
+                    ):
                         why = f"`{call.last}` loads `{called}`, which is `{name}`"
-                        yield Finding("model.id", name, why, Confidence.MEDIUM, where)
+                        # Before what it starts with, which the program loads where nobody says otherwise.
+                        is_before = known is not None and source is run.script
+                        sure = Confidence.HIGH if is_before else Confidence.MEDIUM
+                        yield Finding("model.id", name, why, sure, where)
 
 
 def _set_at(programs: Iterable[Source], where: Evidence) -> list[str]:
@@ -201,7 +215,9 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
     if source.code is None:
         return []
     if call.name.startswith(("models.", "torchvision.models.", "timm.")) and call.last not in _LOADERS:
-        return [call.last]
+        # What is chosen by a name that stands for another is told with the network that is built.
+        chosen = call.arguments[0].text if call.last == CHOSEN else call.last
+        return [chosen] if chosen is not None else []
     if call.name in clip_names.LOADERS:
         text = source.code.resolve(call.arguments[0], call.owner) if call.arguments else None
         named = clip_names.published_clip(text) if text is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
@@ -12,7 +12,7 @@ from gpu_lol_action.analysis.programs.hosted_calls import MODEL_WORDS, asks_else
 from gpu_lol_action.analysis.python.code import PythonCode
 from gpu_lol_action.analysis.python.defaults import Call, Default, Given
 from gpu_lol_action.analysis.python.names import Names
-from gpu_lol_action.analysis.python.values import Value
+from gpu_lol_action.analysis.python.values import STARRED, Value
 from gpu_lol_action.analysis.python.walk import ENTRY, LEAST_ENTRIES
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
@@ -134,6 +134,28 @@ def given_arguments(source: Source) -> frozenset[tuple[str, str]]:
     """Return what a program's calls give by name: the function's last word, and the argument's key."""
     calls = source.code.calls if source.code is not None else ()
     return frozenset((call.last, fold_key(key)) for call in calls for key, _ in call.keywords)
+
+
+def placed_arguments(sources: Sequence[Source]) -> frozenset[tuple[str, str]]:
+    """Return what programs' calls give each other's functions by place: the function's name, and its parameter's key."""
+    placed: dict[str, set[tuple[str, ...]]] = {}
+    for source in sources:
+        for name, signature in source.code.signatures.items() if source.code is not None else ():
+            placed.setdefault(name, set()).add(signature.placed)
+    told = {name: next(iter(each)) for name, each in placed.items() if len(each) == 1}
+    found = ((name, told[name][:many]) for source in sources for name, many in _placed(source) if name in told)
+    return frozenset((name, fold_key(parameter)) for name, parameters in found for parameter in parameters)
+
+
+@remembered
+def _placed(source: Source) -> tuple[tuple[str, int], ...]:
+    """Return how many arguments a program's calls give by place, by the function's last word."""
+    found: dict[str, int] = {}
+    for call in source.code.calls if source.code is not None else ():
+        many = call.arguments.index(STARRED) if STARRED in call.arguments else len(call.arguments)
+        if many > found.get(call.last, 0):
+            found[call.last] = many
+    return tuple(found.items())
 
 
 def borrowed_settings(source: Source, constants: Names) -> tuple[Setting, ...]:

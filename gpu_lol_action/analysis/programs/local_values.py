@@ -11,6 +11,9 @@ from gpu_lol_action.analysis.python.tree import Signature
 from gpu_lol_action.analysis.python.values import STARRED, Value
 from gpu_lol_action.domain.records import record
 
+KEPT_BY_LIGHTNING = "self.hparams."
+"""Where an object of Lightning's has what its constructor was given (``save_hyperparameters``)."""
+
 
 def means(call: Call, caller: Source, source: Source, function: str, signature: Signature) -> bool:
     """Whether a call of that word means the function of that program."""
@@ -44,6 +47,11 @@ def argument_of(call: Call, caller: Source, source: Source, function: str, param
         return None
     if place < len(call.arguments):
         return Argument(call.arguments[place], caller, call.line, call.owner)
+    return starting_with(source, function, parameter)
+
+
+def starting_with(source: Source, function: str, parameter: str) -> Argument | None:
+    """Return what a function's parameter is where nobody gives it; None where it must be given."""
     starting = (each for each in givens(source).get(parameter, ()) if each.is_parameter and each.owner == function)
     return next((Argument(each.value, source, each.line, "") for each in starting), None)
 
@@ -80,6 +88,14 @@ def classes_with(source: Source, word: str) -> frozenset[str]:
     signatures = source.code.signatures if source.code is not None else {}
     taking = {name for name in signatures if name[:1].isupper() and word in parameters_of(source, name)}
     return frozenset(taking | {each.owner for each in givens(source).get(word, ()) if each.owner[:1].isupper()})
+
+
+def is_handed_on(source: Source, function: str, value: Value) -> bool:
+    """Whether a value is a parameter of the function, or what an object got as one (``self.batch_size``): callers may say otherwise than it starts with."""
+    word = value.reference or ""
+    if value.path in {f"self.{word}", f"{KEPT_BY_LIGHTNING}{word}"}:
+        return any(word in parameters_of(source, name) for name in classes_with(source, word))
+    return value.path == word and word in parameters_of(source, function)
 
 
 def local_value(source: Source, word: str, owner: str) -> Given | None:

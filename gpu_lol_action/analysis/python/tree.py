@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import TypeVar
 
+from gpu_lol_action.analysis.python.chosen_calls import chosen
 from gpu_lol_action.analysis.python.defaults import (
     Call,
     Given,
@@ -36,6 +37,7 @@ _HOLDERS = frozenset(
 )
 HYPERPARAMETERS = "hyperparameters"
 """What SageMaker's jobs call what they hand their program; the table of that name is the one that such a call writes down."""
+_CHOOSING = frozenset({ast.Subscript, ast.Call})
 _LINE = operator.attrgetter("line")
 Placed = TypeVar("Placed", Import, Call, Given)
 
@@ -202,6 +204,8 @@ def _call(node: ast.Call, owner: str) -> Call | None:
     if name is None:
         return None
     arguments = tuple([value_of(argument) for argument in node.args[:12]]) if node.args else ()
+    if type(node.func) in _CHOOSING and (by_name := chosen(node.func)) is not None:
+        name, arguments = by_name[0], (by_name[1], *arguments)
     keywords = (
         tuple([(word.arg, value_of(word.value)) for word in node.keywords[:80] if word.arg]) if node.keywords else ()
     )

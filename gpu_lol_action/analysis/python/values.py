@@ -39,8 +39,11 @@ class Value:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is not known, but names what may tell it."""
-        return self.text is None and bool(self.reference or self.parts or self.table or self.otherwise)
+        """Whether it is not known, but names what may tell it: of a row, every entry that is not known does."""
+        if self.text is not None:
+            return False
+        is_row = bool(self.items) and all(item.text is not None or item.is_open for item in self.items)
+        return bool(self.reference or self.parts or self.table or self.otherwise) or is_row
 
 
 NOTHING = Value(None)

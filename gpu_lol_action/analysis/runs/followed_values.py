@@ -15,19 +15,23 @@ from gpu_lol_action.analysis.files.setting import Setting, fold_key
 from gpu_lol_action.analysis.files.unfilled_options import is_unfilled
 from gpu_lol_action.analysis.programs.code_settings import FOR_TRIALS, given_by_name, registry_entries
 from gpu_lol_action.analysis.programs.local_values import (
+    KEPT_BY_LIGHTNING,
     Argument,
     argument_of,
     classes_with,
     givens,
+    is_handed_on,
     local_value,
     means,
     option_names,
     parameters_of,
+    starting_with,
 )
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.programs.taken_names import UNSET, starts, taken
 from gpu_lol_action.analysis.python.values import ENVIRONMENT, STARRED, Value
 from gpu_lol_action.analysis.python.walk import LEAST_ENTRIES
+from gpu_lol_action.analysis.runs.built_arguments import BuiltArguments
 from gpu_lol_action.analysis.runs.other_places import JUDGES
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
@@ -39,6 +43,8 @@ MAX_FOLLOWED = 400
 """Steps for one program's arguments."""
 MAX_CALLERS = 12
 MAX_WORDS, MAX_ALIKE = 6, 200
+MAX_ROW = 8
+"""Entries of a row that is followed: the sides of a picture, a clip or a scan, their numbers of channels."""
 _HOLDS_OPTIONS = regex(
     r"(?:\w{0,20}_)?(?:args|opts?|options|flags|cfg|conf|config|configs|hparams|hps?|params|settings)", re.IGNORECASE
 )
@@ -58,7 +64,7 @@ Told = tuple[str, "Evidence | None"]
 class Follower:
     """Follows the values of one run's programs, by what its command says (``options``) and its configurations.
 
-    Private to the making of a run's scope, and to the look for its model.
+    Private to the making of a run's scope, and to the looks for its model and the sides of its pictures.
     """
 
     options: Sequence[Setting]
@@ -68,6 +74,7 @@ class Follower:
     _written: dict[Setting, Evidence] = field(default_factory=dict, repr=False, compare=False)
     _by_name: dict[str, list[Setting]] = field(default_factory=dict, repr=False, compare=False)
     _said: dict[str, Told | None] = field(default_factory=dict, repr=False, compare=False)
+    _built: list[BuiltArguments] = field(default_factory=list, repr=False, compare=False)
     _calling: dict[str, list[Source]] = field(default_factory=dict, repr=False, compare=False)
     _given: dict[tuple[str, str, str], Told | None] = field(default_factory=dict, repr=False, compare=False)
 
@@ -110,9 +117,7 @@ class Follower:
                 yield known
 
     def _told(self, source: Source, setting: Setting, value: Value) -> Told | None:
-        if not setting.text or (
-            value.path == value.reference and value.reference in parameters_of(source, setting.owner)
-        ):
+        if not setting.text or value.items or is_handed_on(source, setting.owner, value):
             return self.value(source, value, setting.owner)
         # What an option starts with is not what the configuration says (`r=model_args.lora_rank`).
         base, _, rest = (value.path or "").removeprefix("self.").partition(".")
@@ -128,6 +133,8 @@ class Follower:
         if source.code is None or steps > MAX_STEPS or self.left <= 0 or value is STARRED:
             return None
         self.left -= 1
+        if value.items:
+            return self._row(source, value, owner, steps)
         path = value.path or value.reference
         words = (path or "").removeprefix("self.").split(".")
         found: Told | None = None
@@ -139,6 +146,9 @@ class Follower:
             if _BESIDE.search(".".join(words)) is not None:
                 return None
             found = self._said_under([fold_key(word) for word in words[1:]]) or self._imported(source, words)
+            kept = (path or "").removeprefix(KEPT_BY_LIGHTNING)
+            if found is None and kept != path and "." not in kept:
+                found = self._named(source, kept, owner, steps, is_own=True)
         elif path is not None:
             found = self._named(source, words[0], owner, steps, is_own=path.startswith("self."))
         if found is None and value.otherwise is not None:
@@ -146,6 +156,14 @@ class Follower:
         is_plain = path is not None and len(words) == 1
         text = source.code.resolve(value, owner) if found is None and not is_plain else None
         return (text, None) if text is not None else found
+
+    def _row(self, source: Source, value: Value, owner: str, steps: int) -> Told | None:
+        """Return a row of values (``(height, width)``), where all of them are told."""
+        told = [self.value(source, item, owner, steps + 1) for item in value.items[:MAX_ROW]]
+        known = [each for each in told if each is not None]
+        if len(known) < len(value.items):
+            return None
+        return ",".join(text for text, _ in known), next((where for _, where in known if where is not None), None)
 
     def _named_so(self, name: str) -> list[Setting]:
         """Return what is said under this name, or under one that ends in it, behind a section."""
@@ -211,17 +229,22 @@ class Follower:
         return None if is_own or is_set else self._imported(source, [word])
 
     def _of_callers(self, source: Source, function: str, parameter: str, steps: int) -> Told | None:
-        """Return what all calls of a function give for a parameter, or leave at what it starts with."""
+        """Return what all calls of a function give for a parameter, or leave at what it starts with, as it does where a library calls it."""
         place = (source.path, function, parameter)
         if place not in self._given:
             self._given[place] = None  # where calls lead back to themselves
             found: list[Told] = []
-            for caller in self._callers(source, function):
-                for given in self._calls(caller, source, function, parameter):
-                    told = self.value(given.source, given.value, given.owner, steps + 1) if given is not None else None
-                    if told is None or given is None:
-                        return None
-                    found.append((told[0], told[1] or Evidence(given.source.path, given.line)))
+            callers = self._callers(source, function)
+            calls = [given for caller in callers for given in self._calls(caller, source, function, parameter)]
+            if not calls:
+                self._built = self._built or [BuiltArguments(self.configs)]
+                found += self._built[0].given(function, parameter)
+                calls = [] if found else [starting_with(source, function, parameter)]
+            for given in calls:
+                told = self.value(given.source, given.value, given.owner, steps + 1) if given is not None else None
+                if told is None or given is None:
+                    return None
+                found.append((told[0], told[1] or Evidence(given.source.path, given.line)))
             self._given[place] = found[0] if len({text for text, _ in found}) == 1 else None
         return self._given[place]
 

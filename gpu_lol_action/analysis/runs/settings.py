@@ -19,9 +19,11 @@ from gpu_lol_action.analysis.programs.code_settings import (
     constants_of,
     given_arguments,
     meant,
+    placed_arguments,
 )
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
 from gpu_lol_action.analysis.programs.main_guards import started_alone
+from gpu_lol_action.analysis.runs.built_modules import built_modules
 from gpu_lol_action.analysis.runs.chosen_modules import without_others
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.followed_values import Follower
@@ -132,15 +134,17 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     configs = _not_of_training(_filled(tuple(kept_configs), options), run)
     closure = without_others(checkout, closure, (*options, *configs)) if closure else closure
     words = words_of(checkout, run, (*options, *configs))
-    constants = constants_of((*closure[1:], *words.sources))
+    built = tuple(source for source in built_modules(checkout, run) if source not in words.sources)
+    others = (*words.sources, *built)
+    constants = constants_of((*closure[1:], *others))
     given = {setting.key for setting in options}
-    values = option_values((*options, *configs), (*closure, *words.sources))
-    follower = Follower(options, configs, (*closure, *words.sources))
+    values = option_values((*options, *configs), (*closure, *others))
+    follower = Follower(options, configs, (*closure, *others))
     own = [*meant(closure[0], words.names), *borrowed_settings(closure[0], constants)] if closure else []
     own = follower.added(closure[0], own) if closure else own
     own = without_open_choices(closure[0], reached(closure[0], own, values), values, closure) if closure else own
     near: list[Setting] = []
-    for source in (*words.sources, *closure[1:]):
+    for source in (*words.sources, *closure[1:], *built):
         said = follower.added(source, [*meant(source, words.names), *borrowed_settings(source, constants)])
         alone = started_alone(source)
         said = reached(source, [s for s in said if s.evidence.line not in alone] if alone else said, values)
@@ -151,7 +155,8 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         rest = tuple(s for source in stray_configs(checkout, run) for s in read_settings(source))
     # What an option gives is no longer what the program would start with, also where it is given as nothing.
     kept = tuple(setting for setting in own if "." in setting.path or setting.key not in given)
-    passed = frozenset[tuple[str, str]]().union(*(given_arguments(source) for source in (*closure, *words.sources)))
+    programs = (*closure, *others)
+    passed = placed_arguments(programs).union(*(given_arguments(source) for source in programs))
     tiers = (
         (Confidence.HIGH, options),
         (Confidence.HIGH, configs),
