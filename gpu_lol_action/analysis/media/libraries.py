@@ -53,7 +53,9 @@ _NETWORK_KEYS = frozenset(
 )
 
 
-_BY_NAME = frozenset({"create_model", "get_model", "YOLO", "RTDETR", CHOSEN})
+_REGISTRIES = frozenset({"sam_model_registry"})
+"""Tables of a library, from which programs take what builds a network by its name."""
+_BY_NAME = frozenset({"create_model", "get_model", "YOLO", "RTDETR", CHOSEN}) | _REGISTRIES
 # Modules out of which programs take networks by their names.
 _CHOSEN_FROM = regex(r"(?:torchvision\.models|(?:(?:tf|tensorflow)\.)?keras\.applications)")
 
@@ -125,6 +127,9 @@ def _followed(source: Source, call: Call, follower: Follower | None) -> str | No
 
 
 def _first(call: Call) -> Value | None:
+    """Return what a call by a name is given for that name."""
+    if call.last in _REGISTRIES:
+        return call.key
     named = call.arguments[0] if call.arguments else call.keyword("model_name", "model", "name")
     return named if call.last in _BY_NAME else None
 
@@ -216,9 +221,9 @@ def _named_within(name: str) -> str | None:
 
 
 def _is_drawn(code: PythonCode, call: Call) -> bool:
-    """Whether a segmenter is one of segmentation-models-pytorch that is written down."""
-    library = "segmentation_models_pytorch"
-    return library in code.imported() and blueprint_of(Named(f"{library}.{call.last}")) is not None
+    """Whether a segmenter is one of segmentation-models-pytorch or MONAI that is written down."""
+    libraries = (each for each in ("segmentation_models_pytorch", "monai") if each in code.imported())
+    return any(blueprint_of(Named(f"{library}.{call.last}")) is not None for library in libraries)
 
 
 def _segmenter(call: Call) -> str:

@@ -73,6 +73,7 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
     """Yield models that the program loads by a key of its configuration, whatever that is called (``cfg.llm.base``)."""
     closure = import_closure(checkout, run.script)[:MAX_LOADING] if run.script is not None else ()
     follower = Follower(scope.tiers[0][1], scope.tiers[1][1], closure)
+    yield from clip_names.named_clips(run, scope, closure)
     for source in closure:
         if source.code is None or (source is not run.script and is_helper_place(source.path)):
             continue
@@ -87,7 +88,9 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                     why = f"`{call.last}` loads `{setting.path}`, which is `{name}`"
                     yield Finding("model.id", name, why, Confidence.HIGH, setting.evidence)
                 elif setting is None and (
-                    (known := source.code.resolve(value, call.owner)) is None or is_handed_on(source, call.owner, value)
+                    (known := source.code.resolve(value, call.owner)) is None
+                    or value.parts
+                    or is_handed_on(source, call.owner, value)
                 ):
                     told = follower.value(source, value, call.owner)
                     name = model_name(told[0]) if told is not None else None
@@ -95,7 +98,7 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                     where = told[1] if told is not None and told[1] is not None else Evidence(source.path, call.line)
                     words = [each.lower() for each in (called, call.owner, *_set_at(closure, where))]
                     start = model_name(known) if known is not None else None
-                    is_caller = any(where.path == each.path for each in closure)
+                    is_caller = bool(value.parts) or any(where.path == each.path for each in closure)
                     is_news = known is None or (is_caller and start not in {None, name})
                     if (
                         name is not None
@@ -225,7 +228,7 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
     if call.last not in _LOADERS:
         return []
     values = [*call.arguments[:2], *(value for key, value in call.keywords if key in MODEL_KEYS)]
-    told = (value for value in values if value.reference is None or value.reference not in given)
+    told = (value for value in values if given.isdisjoint({value.reference, *(part.reference for part in value.parts)}))
     texts = [text for value in told if (text := source.code.resolve(value, call.owner)) is not None]
     if call.name in _WHISPER:
         return [f"openai/whisper-{text.removesuffix('.en')}" if text in _WHISPER_SIZES else text for text in texts]

@@ -8,7 +8,8 @@ from gpu_lol_action.analysis.programs.taken_names import modules_of, origins
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.python.defaults import Given
 from gpu_lol_action.analysis.python.tree import Signature
-from gpu_lol_action.analysis.python.values import STARRED, Value
+from gpu_lol_action.analysis.python.values import STARRED, Value, entry_of
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 KEPT_BY_LIGHTNING = "self.hparams."
@@ -24,6 +25,9 @@ def means(call: Call, caller: Source, source: Source, function: str, signature: 
         return not base
     known = origins(caller).get(base or function)
     return known is not None and any(list(modules_of(module, [source])) for module in (known[0], ".".join(known)))
+
+
+_PARSED = regex(r"(?m)^[ \t]{0,40}(\w{1,40})(?:,[ ]?\w{1,40})?[ ]?=[ ]?[\w.]{1,80}(?:\(\))?\.parse_(?:known_)?args\(")
 
 
 @record(frozen=True, slots=True)
@@ -47,7 +51,12 @@ def argument_of(call: Call, caller: Source, source: Source, function: str, param
         return None
     if place < len(call.arguments):
         return Argument(call.arguments[place], caller, call.line, call.owner)
-    return starting_with(source, function, parameter)
+    start = starting_with(source, function, parameter)
+    if call.spread:
+        otherwise = start.value if start is not None else None
+        entry = entry_of(call.spread[0], parameter, otherwise) if len(call.spread) == 1 else None
+        return Argument(entry, caller, call.line, call.owner) if entry is not None else None
+    return start
 
 
 def starting_with(source: Source, function: str, parameter: str) -> Argument | None:
@@ -80,6 +89,12 @@ def option_names(source: Source) -> frozenset[str]:
         if source.code is not None
         else frozenset()
     )
+
+
+@remembered
+def parsed_names(source: Source) -> frozenset[str]:
+    """Return the names that hold what a program's parser has read (``a = parser.parse_args()``)."""
+    return frozenset(_PARSED.findall(source.text)) if source.mentions("parse_") else frozenset()
 
 
 @remembered

@@ -27,6 +27,10 @@ class Call:
     keywords: tuple[tuple[str, Value], ...]
     line: int
     owner: str = ""
+    spread: tuple[Value, ...] = ()
+    """What it is given as names and values at once (``**params``)."""
+    key: Value | None = None
+    """By what it is taken out of a table (``REGISTRY[name](...)``)."""
     last: str = field(init=False, repr=False, compare=False)
     """The last word of the name (``from_pretrained``), by which every detector looks for what it knows."""
 

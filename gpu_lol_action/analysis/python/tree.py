@@ -213,4 +213,6 @@ def _call(node: ast.Call, owner: str) -> Call | None:
         # Registries are often lists of such: an entry's own name is the one by which it is asked for.
         own = next((value.text for key, value in keywords if key == "name" and value.text), None)
         owner = f"{ENTRY}{own}" if own else owner
-    return Call(name, arguments, keywords, node.lineno, owner)
+    spread = tuple([value_of(word.value) for word in node.keywords if not word.arg]) if node.keywords else ()
+    key = value_of(node.func.slice) if type(node.func) is ast.Subscript else None
+    return Call(name, arguments, keywords, node.lineno, owner, spread, key)

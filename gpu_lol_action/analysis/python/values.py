@@ -205,6 +205,13 @@ def _entry(node: ast.Subscript, depth: int) -> Value:
     return Value(None, table=owner.reference, key=key) if key.text is not None or key.is_open else NOTHING
 
 
+def entry_of(table: Value, name: str, otherwise: Value | None = None) -> Value | None:
+    """Return what a dictionary that a program names has under a name (``params["batch"]``); None where it has no name itself."""
+    if table.path is None or not name.isidentifier():
+        return None
+    return Value(None, name, f"{table.path}.{name}", table=table.reference, key=Value(name), otherwise=otherwise)
+
+
 def _of_call(node: ast.Call, depth: int) -> Value:
     """Return what a call stands for: a fallback (``os.environ.get``, ``field(default=…)``), a conversion, a joined path."""
     name = (dotted_name(node.func) or "").rpartition(".")[2]

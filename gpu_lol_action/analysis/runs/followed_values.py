@@ -25,11 +25,12 @@ from gpu_lol_action.analysis.programs.local_values import (
     means,
     option_names,
     parameters_of,
+    parsed_names,
     starting_with,
 )
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.programs.taken_names import UNSET, starts, taken
-from gpu_lol_action.analysis.python.values import ENVIRONMENT, STARRED, Value
+from gpu_lol_action.analysis.python.values import ENVIRONMENT, MAX_TEXT, STARRED, Value
 from gpu_lol_action.analysis.python.walk import LEAST_ENTRIES
 from gpu_lol_action.analysis.runs.built_arguments import BuiltArguments
 from gpu_lol_action.analysis.runs.other_places import JUDGES
@@ -44,7 +45,7 @@ MAX_FOLLOWED = 400
 MAX_CALLERS = 12
 MAX_WORDS, MAX_ALIKE = 6, 200
 MAX_ROW = 8
-"""Entries of a row that is followed: the sides of a picture, a clip or a scan, their numbers of channels."""
+"""Values of a row that is followed (the sides of a picture, a clip or a scan), or of a text that is joined."""
 _HOLDS_OPTIONS = regex(
     r"(?:\w{0,20}_)?(?:args|opts?|options|flags|cfg|conf|config|configs|hparams|hps?|params|settings)", re.IGNORECASE
 )
@@ -121,7 +122,8 @@ class Follower:
             return self.value(source, value, setting.owner)
         # What an option starts with is not what the configuration says (`r=model_args.lora_rank`).
         base, _, rest = (value.path or "").removeprefix("self.").partition(".")
-        if not rest or _HOLDS_OPTIONS.fullmatch(base) is None or value.reference not in option_names(source):
+        is_held = _HOLDS_OPTIONS.fullmatch(base) is not None or base in parsed_names(source)
+        if not rest or not is_held or value.reference not in option_names(source):
             return None
         found = self._said_under([fold_key(word) for word in rest.split(".")])
         return found if any(each.path == fold_key(rest) for each in self._named_so(fold_key(rest))) else None
@@ -134,7 +136,9 @@ class Follower:
             return None
         self.left -= 1
         if value.items:
-            return self._row(source, value, owner, steps)
+            return self._all(source, value.items, owner, steps, ",")
+        if value.parts and (joined := self._all(source, value.parts, owner, steps, "")) is not None:
+            return joined
         path = value.path or value.reference
         words = (path or "").removeprefix("self.").split(".")
         found: Told | None = None
@@ -157,13 +161,14 @@ class Follower:
         text = source.code.resolve(value, owner) if found is None and not is_plain else None
         return (text, None) if text is not None else found
 
-    def _row(self, source: Source, value: Value, owner: str, steps: int) -> Told | None:
-        """Return a row of values (``(height, width)``), where all of them are told."""
-        told = [self.value(source, item, owner, steps + 1) for item in value.items[:MAX_ROW]]
+    def _all(self, source: Source, parts: Sequence[Value], owner: str, steps: int, between: str) -> Told | None:
+        """Return the values of a row (``(height, width)``), or of what is joined to a text, where all of them are told."""
+        told = [self.value(source, each, owner, steps + 1) for each in parts[:MAX_ROW]]
         known = [each for each in told if each is not None]
-        if len(known) < len(value.items):
+        if len(known) < len(parts):
             return None
-        return ",".join(text for text, _ in known), next((where for _, where in known if where is not None), None)
+        where = next((where for _, where in known if where is not None), None)
+        return between.join(text for text, _ in known)[:MAX_TEXT], where
 
     def _named_so(self, name: str) -> list[Setting]:
         """Return what is said under this name, or under one that ends in it, behind a section."""
