@@ -69,7 +69,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     networks = list(library_networks(scope, sources))
     cropped = _cropped(run, scope, sources, networks)
     told = {crop.field for crop in cropped}
-    sized = size_findings(scope, sources, values_of(checkout, run))
+    sized = size_findings(scope, sources, values_of(checkout, run), trains=run.behavior is Behavior.TRAINS)
     found = [*cropped, *(finding for finding in sized if finding.field not in told)]
     found += [
         *offload_findings(scope, sources),

@@ -10,7 +10,7 @@ from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.files.setting import Setting, leaves_out
 from gpu_lol_action.analysis.media.pixel_denoisers import of_pixels
-from gpu_lol_action.analysis.media.transforms import LEAST, MOST, transformed_sizes
+from gpu_lol_action.analysis.media.transforms import LEAST, MOST, first_inputs, resized_sizes, transformed_sizes
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -95,9 +95,11 @@ _OF_A_LAYER = ("output_size", "hidden_size", "out_features")
 MOST_OF_A_BATCH = 6000
 
 
-def size_findings(scope: Scope, sources: Sequence[Source], options: Mapping[str, str]) -> list[Finding]:
+def size_findings(
+    scope: Scope, sources: Sequence[Source], options: Mapping[str, str], *, trains: bool
+) -> list[Finding]:
     """Return sizes that the run says, the nearest first; not what only branches say that its ``options`` switch off."""
-    images = [*_image(scope, sources, options)]
+    images = [*_image(scope, sources, options, trains=trains)]
     found = [max(images, key=lambda finding: finding.confidence)] if images else []
     numbers = (
         ("media.frames", _FRAMES, 2, 1024),
@@ -132,7 +134,7 @@ def image_size(findings: Iterable[Finding]) -> tuple[int, int] | None:
     return int(height), int(width or height)
 
 
-def _image(scope: Scope, sources: Sequence[Source], options: Mapping[str, str]) -> Iterator[Finding]:
+def _image(scope: Scope, sources: Sequence[Source], options: Mapping[str, str], *, trains: bool) -> Iterator[Finding]:
     """Yield the size of pictures: height and width, a pair, one side, a transform, a data set."""
     height, width = _nearest(scope, _HEIGHTS), _nearest(scope, _WIDTHS)
     if height is not None and width is not None and height.confidence is width.confidence:
@@ -157,7 +159,8 @@ def _image(scope: Scope, sources: Sequence[Source], options: Mapping[str, str]) 
     # Where a program crops to that size for some data set, the one that is named goes before what others are resized to.
     is_cropped = bool(named) and any(each.value == named[0].value for each in transformed)
     yield from (*named, *transformed) if is_cropped else (*transformed, *named)
-    yield from _live(_from_datasets(sources), sources, options)
+    beside = (*first_inputs(scope, sources), *(resized_sizes(scope, sources) if trains else ()))
+    yield from _live((*beside, *_from_datasets(sources)), sources, options)
 
 
 def _live(found: Iterable[Finding], sources: Sequence[Source], options: Mapping[str, str]) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
@@ -13,6 +14,7 @@ from gpu_lol_action.analysis.python.values import Value
 from gpu_lol_action.analysis.runs.followed_values import Follower
 from gpu_lol_action.analysis.runs.settings import Scope, as_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
+from gpu_lol_action.domain.patterns import regex
 
 # Of torchvision, Albumentations and Keras, the first of them first: they crop to what goes in.
 _TRANSFORMS = (
@@ -27,6 +29,15 @@ _TRANSFORMS = (
 )
 _SHORTER = ("RandomResize", "ResizeShortestEdge", "Resize", "RandomShortestSize", "RandomChoiceResize")
 _SIDES = ("size", "height", "max_size")
+# Functions and data sets that read samples for a network; others resize what they show.
+_READS_SAMPLES = regex(
+    r"__getitem__|(?:^|_)(?:load|read|parse|decode|prep\w*|process\w*|transform\w*|augment\w*|map|get)(?:_|$)|[Dd]ataset",
+    re.IGNORECASE,
+)
+_RESIZED = frozenset({"size", "dsize", "output_shape"})
+PAIR, PICTURES = 2, 4
+"""Sides of a picture, and numbers in the shape of a batch of them."""
+CHANNELS = frozenset({"1", "3", "4"})
 LEAST, MOST = 16, 8192
 
 
@@ -69,6 +80,36 @@ def _numbers(source: Source, call: Call, value: Value | None, follower: Follower
     text = told[0] if told is not None else known
     parts = (text or "").strip("()[] ").split(",")[:2]
     return [number for part in parts if (number := as_number(part)) is not None]
+
+
+def resized_sizes(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
+    """Yield ``media.image_size`` as functions resize to it that read samples (``cv2.resize(image, (512, 512))``): width first, as most take it."""
+    follower = Follower(scope.tiers[0][1], scope.tiers[1][1], sources) if scope.tiers else None
+    for source in sources:
+        for call in source.code.calls_named("resize") if source.code is not None else ():
+            if _READS_SAMPLES.search(call.owner) is None:
+                continue
+            for given in (*call.arguments[:2], *(value for key, value in call.keywords if key in _RESIZED)):
+                sides = _numbers(source, call, given, follower)
+                if len(sides) == PAIR and all(LEAST <= side <= MOST for side in sides):
+                    why = f"`{call.name[:40]}` makes samples of it"
+                    where = Evidence(source.path, call.line)
+                    yield Finding("media.image_size", f"{sides[1]}x{sides[0]}", why, Confidence.LOW, where)
+
+
+def first_inputs(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
+    """Yield ``media.image_size`` of the pictures that a network of Flax is made with (``net.init(key, jnp.ones((1, 224, 224, 3)))``)."""
+    follower = Follower(scope.tiers[0][1], scope.tiers[1][1], sources) if scope.tiers else None
+    for source in sources:
+        is_flax = source.code is not None and source.mentions(".init(") and "flax" in source.code.imported()
+        for call in source.code.calls_named("ones", "zeros") if is_flax and source.code is not None else ():
+            row = call.arguments[0].items if call.arguments else ()
+            if len(row) == PICTURES and row[-1].text in CHANNELS:
+                sides = [side for item in row[1:3] for side in _numbers(source, call, item, follower)[:1]]
+                if len(sides) == PAIR and all(LEAST <= side <= MOST for side in sides):
+                    where = Evidence(source.path, call.line)
+                    why = f"`{call.name[:40]}` is the picture that the network is made with"
+                    yield Finding("media.image_size", f"{sides[0]}x{sides[1]}", why, Confidence.LOW, where)
 
 
 @remembered

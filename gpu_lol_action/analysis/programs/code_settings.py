@@ -76,7 +76,7 @@ def given_by_name(source: Source) -> tuple[tuple[Setting, Value], ...]:
     for call in code.calls:
         if call.last in _OVER_DATA or call.last in _NO_SETTINGS or FOR_TRIALS.search(call.owner):
             continue  # `dataset.map(f, batched=True, batch_size=1000)` hands rows to a function
-        for key, value in call.keywords:
+        for key, value in (*call.keywords, *_batch_by_place(call, code)):
             if is_client and key in MODEL_WORDS and is_request(call):
                 continue
             if key == "batch_size" and call.line in judging:
@@ -100,6 +100,14 @@ def given_by_name(source: Source) -> tuple[tuple[Setting, Value], ...]:
     return tuple(found)
 
 
+def _batch_by_place(call: Call, code: PythonCode) -> Sequence[tuple[str, Value]]:
+    """Return the batch that a loader is given by its place: PyTorch's in the second one, ``batch(32)`` of a data set of TensorFlow's."""
+    place = 1 if call.last == "DataLoader" else 0 if call.last == "batch" and "tensorflow" in code.imported() else None
+    if place is None or len(call.arguments) <= place or call.keyword("batch_size") is not None:
+        return ()
+    return (("batch_size", call.arguments[place]),) if STARRED not in call.arguments[: place + 1] else ()
+
+
 def _is_on_cpu(code: PythonCode, call: Call) -> bool:
     placed = call.keyword("device")
     return placed is not None and code.resolve(placed, call.owner) == "cpu"
@@ -115,7 +123,11 @@ def _is_beside_the_whole(code: PythonCode, call: Call, key: str) -> bool:
 
 def _loaders_beside_training(code: PythonCode) -> frozenset[int]:
     """Return the lines of loaders that validate or test, where another one feeds the training."""
-    loaders = [call for call in code.calls if _LOADER.search(call.last) and call.keyword("batch_size") is not None]
+    loaders = [
+        call
+        for call in code.calls
+        if _LOADER.search(call.last) and (call.keyword("batch_size") is not None or _batch_by_place(call, code))
+    ]
     judging = {
         c.line
         for c in loaders

@@ -11,6 +11,7 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 MAX_ENTRIES = 200
+MAX_UNPACKED = 12
 _FLAGS = regex(
     r"DEFINE_(?:string|integer|float|bool|boolean|enum|multi_string|multi_integer|multi_float|list|config_file)"
 )
@@ -112,6 +113,18 @@ def assigned(node: ast.Assign | ast.AnnAssign, owner: str) -> Iterator[Given]:
         name = target_name(target)
         if name is not None:
             yield Given(name, value, node.lineno, is_option, owner, is_start)
+        elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            for each, part in _pairs(target, node.value):
+                yield Given(each, part, node.lineno, is_option=False, owner=owner, is_start=part.text is not None)
+
+
+def _pairs(names: ast.Tuple, values: ast.Tuple) -> Iterator[tuple[str, Value]]:
+    """Yield names with what each is set to in one statement (``HEIGHT, WIDTH = 224, 224``)."""
+    is_even = len(names.elts) == len(values.elts) <= MAX_UNPACKED
+    for target, item in zip(names.elts, values.elts, strict=False) if is_even else ():
+        name = target_name(target)
+        if name is not None and not isinstance(item, (ast.Dict, ast.List, ast.Tuple)):
+            yield name, value_of(item)
 
 
 def target_name(target: ast.AST) -> str | None:

@@ -49,6 +49,7 @@ MAX_ROW = 8
 _HOLDS_OPTIONS = regex(
     r"(?:\w{0,20}_)?(?:args|opts?|options|flags|cfg|conf|config|configs|hparams|hps?|params|settings)", re.IGNORECASE
 )
+_CONFIGURES = regex(r"Config|Args|Arguments|Options|Settings|[Hh][Pp]arams")
 _TRIES = regex(r"_?(?:tests?|overfit|sanity|demo|check)(?:_.{0,60})?", re.IGNORECASE)
 # What judges a training, and models beside the one that learns.
 _BESIDE = regex(
@@ -283,7 +284,10 @@ class Follower:
             has_own = any(each.mentions("add_argument") for each in (source, self.closure[0]))
             parsing = [] if has_own else [other for other in others if not JUDGES.fullmatch(other.name)]
             found = [
-                (o, each) for o in parsing for each in starts(o).get(words[1], ()) if each.is_option and not each.owner
+                (o, each)
+                for o in parsing
+                for each in starts(o).get(words[1], ())
+                if each.is_option and (not each.owner or _CONFIGURES.search(each.owner))
             ]
         places = {each.text: Evidence(other.path, each.line) for other, each in reversed(found)}
         return next(iter(places.items())) if len(places) == 1 else None

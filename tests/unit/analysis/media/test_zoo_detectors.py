@@ -69,3 +69,14 @@ def test_a_configuration_stands_on_its_base_and_below_the_command(checkout: Buil
     assert found["training.precision"] == "fp16"
     off = {**files, "configs/mine.yaml": OWN.replace("ENABLED: True", "ENABLED: False")}
     assert told(checkout, off).get("training.precision") != "fp16"
+
+
+def test_layers_of_one_part_and_the_width_of_another_are_no_transformer(checkout: Build) -> None:
+    text = "  TEXT_ENCODER:\n    NUM_LAYERS: 6\n    VOCAB_SIZE: 49408\n"
+    base = BASE.replace("SOLVER:", f"{text}SOLVER:")
+    own = OWN.replace("SOLVER:", "  SWIN:\n    EMBED_DIM: 192\n    NUM_HEADS: [6, 12, 24, 48]\nSOLVER:")
+    command = "python train_net.py --config-file configs/mine.yaml\n"
+    files = {"train_net.py": TRAIN_NET, "configs/mine.yaml": own, "configs/base.yaml": base, "run.sh": command}
+    found = told(checkout, files)
+    assert "model.layers" not in found
+    assert found["media.network"] == "maskrcnn_resnet101_fpn"
