@@ -118,9 +118,10 @@ def _said_of(call: Call, given: Mapping[str, str]) -> str | None:
 def _followed(source: Source, call: Call, follower: Follower | None) -> str | None:
     """Return the name of a call's network where it is written elsewhere: in a module, by who calls the function that builds it."""
     first = _first(call)
+    is_written = first is None or (first.text is not None and first.path is None)
     told = (
         follower.value(source, first, call.owner)
-        if follower is not None and first is not None and first.is_open
+        if follower is not None and first is not None and not is_written
         else None
     )
     return told[0] if told is not None else None

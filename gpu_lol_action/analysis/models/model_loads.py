@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.models import clip_names
-from gpu_lol_action.analysis.programs.local_values import is_handed_on
+from gpu_lol_action.analysis.programs.local_values import is_handed_on, is_of_environment
 from gpu_lol_action.analysis.python.chosen_calls import CHOSEN
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
@@ -90,6 +90,7 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                 elif setting is None and (
                     (known := source.code.resolve(value, call.owner)) is None
                     or value.parts
+                    or is_of_environment(source, call.owner, value)
                     or is_handed_on(source, call.owner, value)
                 ):
                     told = follower.value(source, value, call.owner)
@@ -98,7 +99,8 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                     where = told[1] if told is not None and told[1] is not None else Evidence(source.path, call.line)
                     words = [each.lower() for each in (called, call.owner, *_set_at(closure, where))]
                     start = model_name(known) if known is not None else None
-                    is_caller = bool(value.parts) or any(where.path == each.path for each in closure)
+                    is_said = value.parts or is_of_environment(source, call.owner, value)
+                    is_caller = bool(is_said) or any(where.path == each.path for each in closure)
                     is_news = known is None or (is_caller and start not in {None, name})
                     if (
                         name is not None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.programs.taken_names import modules_of, origins
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.python.defaults import Given
 from gpu_lol_action.analysis.python.tree import Signature
-from gpu_lol_action.analysis.python.values import STARRED, Value, entry_of
+from gpu_lol_action.analysis.python.values import ENVIRONMENT, STARRED, Value, entry_of
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -27,6 +29,10 @@ def means(call: Call, caller: Source, source: Source, function: str, signature: 
     return known is not None and any(list(modules_of(module, [source])) for module in (known[0], ".".join(known)))
 
 
+HOLDS_OPTIONS = regex(
+    r"(?:\w{0,20}_)?(?:args|opts?|options|flags|cfg|conf|config|configs|hparams|hps?|params|settings)", re.IGNORECASE
+)
+"""Names of what holds a program's options or configuration."""
 _PARSED = regex(r"(?m)^[ \t]{0,40}(\w{1,40})(?:,[ ]?\w{1,40})?[ ]?=[ ]?[\w.]{1,80}(?:\(\))?\.parse_(?:known_)?args\(")
 
 
@@ -91,9 +97,13 @@ def option_names(source: Source) -> frozenset[str]:
     )
 
 
+def holds_options(source: Source, word: str) -> bool:
+    """Whether a name holds a program's options: it is one that such things have, or is what a parser returns (``a = parser.parse_args()``)."""
+    return HOLDS_OPTIONS.fullmatch(word) is not None or word in _parsed_names(source)
+
+
 @remembered
-def parsed_names(source: Source) -> frozenset[str]:
-    """Return the names that hold what a program's parser has read (``a = parser.parse_args()``)."""
+def _parsed_names(source: Source) -> frozenset[str]:
     return frozenset(_PARSED.findall(source.text)) if source.mentions("parse_") else frozenset()
 
 
@@ -122,3 +132,11 @@ def local_value(source: Source, word: str, owner: str) -> Given | None:
     elif not inside:
         inside = [each for each in mine if not each.owner]
     return inside[0] if inside and all(each.value == inside[0].value for each in inside) else None
+
+
+def is_of_environment(source: Source, owner: str, value: Value) -> bool:
+    """Whether a value, or the name that it is, is one that the environment may say otherwise than the program starts with."""
+    is_name = value.path is not None and value.path == value.reference
+    local = local_value(source, value.path, owner) if is_name and value.path is not None else None
+    path = local.value.path if local is not None else value.path
+    return (path or "").startswith(f"{ENVIRONMENT}.")

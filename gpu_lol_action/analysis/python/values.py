@@ -25,7 +25,7 @@ class Value:
     ``reference`` is the last word of a name (``args.model``), ``path`` the whole name; ``parts`` are joined
     (``f"{org}/{name}"``); ``table`` is the name of a dictionary from which ``key`` takes an entry; ``otherwise`` is what
     counts where all of these are unknown (``args.model or "gpt2"``). ``items`` are a list's values, whose text has them
-    between commas.
+    between commas. A text with a ``path`` is what counts where the environment says nothing.
     """
 
     text: str | None
@@ -234,11 +234,13 @@ def _of_call(node: ast.Call, depth: int) -> Value:
 
 
 def _looked_up(node: ast.Call, depth: int) -> Value:
-    """Return ``os.environ.get("X", "fallback")`` as its fallback, ``TABLE.get(key, fallback)`` as the entry."""
+    """Return ``os.environ.get("X", "fallback")`` as its fallback, which the environment may replace, ``TABLE.get(key, fallback)`` as the entry."""
     fallback = value_of(node.args[1], depth + 1) if len(node.args) == 2 else NOTHING
     owner = dotted_name(node.func.value) if isinstance(node.func, ast.Attribute) else None
     if owner is None or owner.rpartition(".")[2] in {"environ", "os"}:
-        return fallback
+        asked = value_of(node.args[0], depth + 1).text or ""
+        is_plain = fallback.text is not None and asked.isidentifier() and not fallback.items
+        return Value(fallback.text, path=f"{ENVIRONMENT}.{asked}") if is_plain else fallback
     key = value_of(node.args[0], depth + 1)
     if key.text is None and not key.is_open:
         return fallback

@@ -15,17 +15,19 @@ from gpu_lol_action.analysis.files.setting import Setting, fold_key
 from gpu_lol_action.analysis.files.unfilled_options import is_unfilled
 from gpu_lol_action.analysis.programs.code_settings import FOR_TRIALS, given_by_name, registry_entries
 from gpu_lol_action.analysis.programs.local_values import (
+    HOLDS_OPTIONS,
     KEPT_BY_LIGHTNING,
     Argument,
     argument_of,
     classes_with,
     givens,
+    holds_options,
     is_handed_on,
+    is_of_environment,
     local_value,
     means,
     option_names,
     parameters_of,
-    parsed_names,
     starting_with,
 )
 from gpu_lol_action.analysis.programs.main_guards import started_alone
@@ -46,9 +48,6 @@ MAX_CALLERS = 12
 MAX_WORDS, MAX_ALIKE = 6, 200
 MAX_ROW = 8
 """Values of a row that is followed (the sides of a picture, a clip or a scan), or of a text that is joined."""
-_HOLDS_OPTIONS = regex(
-    r"(?:\w{0,20}_)?(?:args|opts?|options|flags|cfg|conf|config|configs|hparams|hps?|params|settings)", re.IGNORECASE
-)
 _CONFIGURES = regex(r"Config|Args|Arguments|Options|Settings|[Hh][Pp]arams")
 _TRIES = regex(r"_?(?:tests?|overfit|sanity|demo|check)(?:_.{0,60})?", re.IGNORECASE)
 # What judges a training, and models beside the one that learns.
@@ -105,7 +104,8 @@ class Follower:
         for setting, value in given_by_name(source):
             is_beside = _BESIDE.search(setting.owner) or _BESIDE.search(value.path or "")
             is_cut = source is not self.closure[0] and _SPLITS.search(setting.path)  # of a text beside the model's
-            if value.text is not None or setting.owner in entries or is_cut or (is_beside and not setting.text):
+            is_written = value.text is not None and value.path is None
+            if is_written or setting.owner in entries or is_cut or (is_beside and not setting.text):
                 continue
             told = self._told(source, setting, value)
             if told is not None and told[0] != setting.text:
@@ -119,20 +119,20 @@ class Follower:
                 yield known
 
     def _told(self, source: Source, setting: Setting, value: Value) -> Told | None:
-        if not setting.text or value.items or is_handed_on(source, setting.owner, value):
+        is_asked = is_of_environment(source, setting.owner, value)
+        if not setting.text or value.items or is_asked or is_handed_on(source, setting.owner, value):
             return self.value(source, value, setting.owner)
         # What an option starts with is not what the configuration says (`r=model_args.lora_rank`).
         base, _, rest = (value.path or "").removeprefix("self.").partition(".")
-        is_held = _HOLDS_OPTIONS.fullmatch(base) is not None or base in parsed_names(source)
-        if not rest or not is_held or value.reference not in option_names(source):
+        if not rest or not holds_options(source, base) or value.reference not in option_names(source):
             return None
         found = self._said_under([fold_key(word) for word in rest.split(".")])
         return found if any(each.path == fold_key(rest) for each in self._named_so(fold_key(rest))) else None
 
     def value(self, source: Source, value: Value, owner: str, steps: int = 0) -> Told | None:
         """Return what an expression of a program is, which stands in a function or class, ``owner``; None where it is not told in one way."""
-        if value.text is not None:
-            return value.text, None
+        if (asked := self._asked(value)) is not None or value.text is not None:
+            return asked or (value.text or "", None)
         if source.code is None or steps > MAX_STEPS or self.left <= 0 or value is STARRED:
             return None
         self.left -= 1
@@ -143,24 +143,27 @@ class Follower:
         path = value.path or value.reference
         words = (path or "").removeprefix("self.").split(".")
         found: Told | None = None
-        if (path or "").startswith(f"{ENVIRONMENT}."):
-            asked = [each for each in self.options if each.path == fold_key(words[-1])]
-            found = (asked[0].text, asked[0].evidence) if asked else None
-        elif path is not None and len(words) > 1:
+        if path is not None and len(words) > 1 and not path.startswith(f"{ENVIRONMENT}."):
             words = self._whole_name(source, words, owner)
             if _BESIDE.search(".".join(words)) is not None:
                 return None
             found = self._said_under([fold_key(word) for word in words[1:]]) or self._imported(source, words)
-            kept = (path or "").removeprefix(KEPT_BY_LIGHTNING)
+            kept = path.removeprefix(KEPT_BY_LIGHTNING)
             if found is None and kept != path and "." not in kept:
                 found = self._named(source, kept, owner, steps, is_own=True)
-        elif path is not None:
+        elif path is not None and len(words) == 1:
             found = self._named(source, words[0], owner, steps, is_own=path.startswith("self."))
         if found is None and value.otherwise is not None:
             found = self.value(source, value.otherwise, owner, steps + 1)
         is_plain = path is not None and len(words) == 1
         text = source.code.resolve(value, owner) if found is None and not is_plain else None
         return (text, None) if text is not None else found
+
+    def _asked(self, value: Value) -> Told | None:
+        """Return what the environment is set to, where a value is one of it."""
+        name = fold_key((value.path or "").removeprefix(f"{ENVIRONMENT}."))
+        asked = self.options if (value.path or "").startswith(f"{ENVIRONMENT}.") else ()
+        return next(((each.text, each.evidence) for each in asked if each.path == name), None)
 
     def _all(self, source: Source, parts: Sequence[Value], owner: str, steps: int, between: str) -> Told | None:
         """Return the values of a row (``(height, width)``), or of what is joined to a text, where all of them are told."""
@@ -279,7 +282,7 @@ class Follower:
         """Return what modules of the project that the program imports say of a name."""
         others = [other for other in self.closure if other is not source]
         found = [(other, each) for other, each in taken(source, words, others) if len(words) <= 2 or each.is_option]
-        if not found and len(words) == 2 and _HOLDS_OPTIONS.fullmatch(words[0]) is not None:
+        if not found and len(words) == 2 and HOLDS_OPTIONS.fullmatch(words[0]) is not None:
             # What a parser elsewhere has made is handed through, but where the program has one of its own.
             has_own = any(each.mentions("add_argument") for each in (source, self.closure[0]))
             parsing = [] if has_own else [other for other in others if not JUDGES.fullmatch(other.name)]

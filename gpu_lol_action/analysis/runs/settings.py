@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
 from gpu_lol_action.analysis.commands.container_lines import given_variables
+from gpu_lol_action.analysis.commands.image_variables import image_variables
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configuration import read_settings
 from gpu_lol_action.analysis.files.setting import Setting, fold_key
@@ -200,10 +201,12 @@ def _packed(options: tuple[Setting, ...]) -> Iterator[Setting]:
 
 
 def _of_environment(checkout: Checkout, run: Run) -> Iterator[Setting]:
-    """Yield what variables in front of the command, or exported before it, are set to, of those that its program asks the environment for."""
+    """Yield what variables in front of the command, exported before it, or of the image that starts it, are set to, of those that its program asks the environment for."""
     command = run.command
     is_here = command is not None and run.script is not None
-    given = {**command.environment, **given_variables(command.text)} if command is not None and is_here else {}
+    place = checkout.find(run.evidence.path) if is_here else None
+    image = image_variables(place) if place is not None else {}
+    given = {**image, **command.environment, **given_variables(command.text)} if command is not None and is_here else {}
     asking = [s for s in import_closure(checkout, run.script) if s.mentions("env")] if given and run.script else []
     for name, value in given.items():
         if any(s.mentions(f'"{name}"') or s.mentions(f"'{name}'") for s in asking):
