@@ -11,6 +11,10 @@ from gpu_lol_action.domain.patterns import regex
 _OF_TWO_SIDES = regex(r"(?:(?:\w{1,20}_)?(?:image|img|video|crop|input|frame|output|target|infer|render)_)?(?:size|shape)|(?:\w{1,20}_)?resolution|img(?:sz)?")  # fmt: skip
 
 
+_OF_YACS = regex(r"[A-Z][A-Z0-9_]{1,40}(?:\.[A-Z][A-Z0-9_]{0,40}){1,6}")
+"""A key of a configuration, before its value (detectron2's ``SOLVER.IMS_PER_BATCH 16``)."""
+
+
 _OF_SEVERAL = frozenset({"model_args"})
 """What lm-evaluation-harness hands on to the model's class: ``--model_args pretrained=a/b,dtype=bfloat16``."""
 
@@ -31,6 +35,7 @@ def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
             name, equals, value = word.lstrip("-").partition("=")
             name = name.replace("-", "_")
             takes = bool(following) and not following.startswith("--")
+            takes = takes and _OF_YACS.fullmatch(following) is None
             takes = takes and not regex(r"-[A-Za-z]\w*|\+{0,2}[A-Za-z_][\w.]*=.*").fullmatch(following)
             if name in _OF_SEVERAL and "=" in (value or following):
                 options.setdefault(name, value or following)
@@ -46,6 +51,9 @@ def split_options(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
                 options.setdefault(name, "True")
         elif (hydra := regex(r"\+{0,2}~?([A-Za-z_][\w.@/]*)=(.*)", re.DOTALL).fullmatch(word)) is not None:
             options.setdefault(hydra[1], hydra[2])
+        elif following and not following.startswith("--") and _OF_YACS.fullmatch(word) is not None:
+            options.setdefault(word, following)
+            index += 1
         else:
             places.append(word)
         index += 1

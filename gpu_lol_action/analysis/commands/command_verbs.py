@@ -173,6 +173,8 @@ def by_words(command: LaunchCommand) -> Behavior:
         return Behavior.INFERS
     if command.tool in _OF_VERBS and set(command.words[:1]) & _TRAINING_VERBS:
         return Behavior.TRAINS
+    if command.tool == "yolo" and "mode" in command.options:
+        return Behavior.TRAINS if command.options["mode"] == "train" else Behavior.INFERS
     if command.tool == "autotrain" and _is_switched_to_train(command):
         return Behavior.TRAINS
     words = f"{command.target} {' '.join(command.words[:2])}"

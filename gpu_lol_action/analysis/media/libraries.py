@@ -13,11 +13,14 @@ from gpu_lol_action.analysis.models.model_loads import is_helper_place
 from gpu_lol_action.analysis.networks.blueprints import blueprint_of
 from gpu_lol_action.analysis.networks.sources import only_judges, runs_without_gradients
 from gpu_lol_action.analysis.networks.values import Named
+from gpu_lol_action.analysis.python.chosen_calls import CHOSEN
 from gpu_lol_action.analysis.python.code import Call, PythonCode
+from gpu_lol_action.analysis.python.values import Value
+from gpu_lol_action.analysis.runs.followed_values import Follower
 from gpu_lol_action.analysis.runs.settings import LIGHTNINGS, Scope
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.estimation.media_facts import find_network
+from gpu_lol_action.estimation.media_facts import Network, find_network
 
 # Modules whose functions and classes are networks by their names.
 _LIBRARIES = regex(r"^(?:torchvision|timm|(?:(?:tf|tensorflow)\.)?keras\.applications|keras_cv|segmentation_models\w*|"
@@ -50,7 +53,11 @@ _NETWORK_KEYS = frozenset(
 )
 
 
-_BY_NAME = frozenset({"create_model", "get_model", "YOLO", "RTDETR"})
+_REGISTRIES = frozenset({"sam_model_registry"})
+"""Tables of a library, from which programs take what builds a network by its name."""
+_BY_NAME = frozenset({"create_model", "get_model", "YOLO", "RTDETR", CHOSEN}) | _REGISTRIES
+# Modules out of which programs take networks by their names.
+_CHOSEN_FROM = regex(r"(?:torchvision\.models|(?:(?:tf|tensorflow)\.)?keras\.applications)")
 
 
 def library_networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
@@ -58,13 +65,15 @@ def library_networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Findin
     before = 0
     keyed = {setting.key: setting.text for _, settings in reversed(scope.tiers[:2]) for setting in settings}
     given = keyed | {setting.path: setting.text for _, settings in reversed(scope.tiers[:2]) for setting in settings}
+    follower = Follower(scope.tiers[0][1], scope.tiers[1][1], sources) if scope.tiers else None
     for source in sources:
         is_aside = only_judges(source) or runs_without_gradients(source) or is_helper_place(source.path)
         if source is not sources[0] and is_aside:
             continue
         confidence = Confidence.HIGH if source is sources[0] else Confidence.MEDIUM
         for place, call, built in _networks_of(source):
-            name = _as_given(call, built, given if source.mentions("LightningCLI") else keyed)
+            said = _said_of(call, given if source.mentions("LightningCLI") else keyed)
+            name = _as_given(built, said or _followed(source, call, follower))
             if name and before + place < MAX_CALLS:
                 why = f"`{call.name[:60]}` builds {name}"
                 where = Evidence(source.path, call.line)
@@ -88,12 +97,42 @@ def library_networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Findin
                 yield Finding("media.network", part, f"{why}, of {part}", Confidence.LOW, setting.evidence)
 
 
-def _as_given(call: Call, built: str, given: Mapping[str, str]) -> str:
-    """Return the counted network that a call by a name builds where the command or a configuration says which; empty for one that is not known."""
-    option = call.arguments[0].path if call.last in _BY_NAME and call.arguments else None
-    said = next((given[name] for name in _said_as(option) if name in given), None) if option else None
-    network = find_network(said) if said else None
+def _as_given(built: str, said: str | None) -> str:
+    """Return the counted network that a call by a name builds, of which something says the name; empty for one that is not known."""
+    network = _named(said) if said else None
     return built if not said or is_unfilled(said) else network.name if network is not None else ""
+
+
+def _named(name: str) -> Network | None:
+    """Return the counted network of a library's name: Keras has its own for several."""
+    return find_network(_KERAS.get(name.lower(), name))
+
+
+def _said_of(call: Call, given: Mapping[str, str]) -> str | None:
+    """Return what a command or a configuration says of the option by which a call names its network."""
+    first = _first(call)
+    option = first.path if first is not None else None
+    return next((given[name] for name in _said_as(option) if name in given), None) if option else None
+
+
+def _followed(source: Source, call: Call, follower: Follower | None) -> str | None:
+    """Return the name of a call's network where it is written elsewhere: in a module, by who calls the function that builds it."""
+    first = _first(call)
+    is_written = first is None or (first.text is not None and first.path is None)
+    told = (
+        follower.value(source, first, call.owner)
+        if follower is not None and first is not None and not is_written
+        else None
+    )
+    return told[0] if told is not None else None
+
+
+def _first(call: Call) -> Value | None:
+    """Return what a call by a name is given for that name."""
+    if call.last in _REGISTRIES:
+        return call.key
+    named = call.arguments[0] if call.arguments else call.keyword("model_name", "model", "name")
+    return named if call.last in _BY_NAME else None
 
 
 def _said_as(option: str) -> tuple[str, ...]:
@@ -117,7 +156,16 @@ def _networks_of(source: Source) -> tuple[tuple[int, Call, str], ...]:
         for place, call in enumerate(code.calls)
         if _may_build(call.last) or _OF_MODELS.search(call.name) is not None
     )
-    return tuple((place, call, name) for place, call, name in named if name is not None)
+    return tuple(
+        (place, call, name or "") for place, call, name in named if name is not None or _may_be_told(call, code)
+    )
+
+
+def _may_be_told(call: Call, code: PythonCode) -> bool:
+    """Whether a call by a name leaves that to another place to say."""
+    first = _first(call)
+    is_meant = call.last != CHOSEN or _is_librarys(code, call)
+    return is_meant and first is not None and first.is_open and code.resolve(first) is None
 
 
 def _may_build(last: str) -> bool:
@@ -133,10 +181,11 @@ def _may_build(last: str) -> bool:
 def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, imports_networks: bool) -> str | None:
     """Return the counted network that a call builds, by the module it comes from and its name or first argument."""
     last = call.last
+    if last == CHOSEN and not _is_librarys(code, call):
+        return None
     if last in _BY_NAME:
-        named = call.arguments[0] if call.arguments else call.keyword("model_name", "model", "name")
-        first = code.resolve(named)
-        network = find_network(first) if first else None
+        first = code.resolve(_first(call))
+        network = _named(first) if first else None
         return network.name if network is not None and network.family not in {"unet", "dit"} else None
     is_library = call.name.rpartition(".")[0] in libraries or bool(_LIBRARIES.match(call.name))
     if _OF_MODELS.search(call.name) is not None and not is_library:
@@ -145,11 +194,19 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
         return None  # counted with its encoder, as a network of the program's own
     if last in _SEGMENTERS and (is_library or imports_networks):
         return _OF_VOLUMES.get(last, "unet3d-128") if last in _VOLUMES else _segmenter(call)
-    bare = last.lower()
-    if not (is_library or imports_networks) or bare == "unet":
+    if not (is_library or imports_networks) or last.lower() == "unet":
         return None
-    network = find_network(_KERAS.get(bare, bare))
+    network = _named(last.lower())
     return network.name if network is not None and network.family not in {"unet", "dit", "audio"} else None
+
+
+def _is_librarys(code: PythonCode, call: Call) -> bool:
+    """Whether a call takes a network by its name out of torchvision's or Keras's, and not out of a package of the project's own."""
+    base = call.name.rpartition(".")[0]
+    if _CHOSEN_FROM.match(base):
+        return True
+    whole = any(_CHOSEN_FROM.fullmatch(item.module) and not item.names for item in code.imports)  # under any name
+    return whole or any(_CHOSEN_FROM.fullmatch(f"{item.module}.{base}") and base in item.names for item in code.imports)
 
 
 def _named_within(name: str) -> str | None:
@@ -165,9 +222,9 @@ def _named_within(name: str) -> str | None:
 
 
 def _is_drawn(code: PythonCode, call: Call) -> bool:
-    """Whether a segmenter is one of segmentation-models-pytorch that is written down."""
-    library = "segmentation_models_pytorch"
-    return library in code.imported() and blueprint_of(Named(f"{library}.{call.last}")) is not None
+    """Whether a segmenter is one of segmentation-models-pytorch or MONAI that is written down."""
+    libraries = (each for each in ("segmentation_models_pytorch", "monai") if each in code.imported())
+    return any(blueprint_of(Named(f"{library}.{call.last}")) is not None for library in libraries)
 
 
 def _segmenter(call: Call) -> str:

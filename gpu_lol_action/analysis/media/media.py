@@ -27,12 +27,15 @@ from gpu_lol_action.analysis.media.policies import assumed_network
 from gpu_lol_action.analysis.media.scenes import each_ray_once, gaussian_findings, points_findings
 from gpu_lol_action.analysis.media.sizes import size_findings
 from gpu_lol_action.analysis.media.views import views_findings
+from gpu_lol_action.analysis.media.zoo_detectors import zoo_findings
 from gpu_lol_action.analysis.networks.configs import configured_modules
 from gpu_lol_action.analysis.networks.measure import OwnNetwork
 from gpu_lol_action.analysis.networks.sources import named_modules, network_sources
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.python.code import Call
+from gpu_lol_action.analysis.runs.built_modules import built_modules
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
+from gpu_lol_action.analysis.runs.followed_values import Follower
 from gpu_lol_action.analysis.runs.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up, scope_of, values_of
 from gpu_lol_action.analysis.training.offload import managed_finding, offload_findings
@@ -61,11 +64,12 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None:
         return []
     scope = scope_of(checkout, run)
-    sources = import_closure(checkout, run.script) if run.script is not None else ()
+    closure = import_closure(checkout, run.script) if run.script is not None else ()
+    sources = (*closure, *built_modules(checkout, run))
     networks = list(library_networks(scope, sources))
-    cropped = _cropped(run, sources, networks)
+    cropped = _cropped(run, scope, sources, networks)
     told = {crop.field for crop in cropped}
-    sized = size_findings(scope, sources, values_of(checkout, run))
+    sized = size_findings(scope, sources, values_of(checkout, run), trains=run.behavior is Behavior.TRAINS)
     found = [*cropped, *(finding for finding in sized if finding.field not in told)]
     found += [
         *offload_findings(scope, sources),
@@ -76,7 +80,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     managed = managed_finding(scope, sources) if run.behavior is Behavior.INFERS else None
     found += [managed] if managed is not None else []
     found += _pictures_of_clips(sources)
-    found += detector_findings(scope)
+    found += detector_findings(scope) or list(zoo_findings(scope, sources))[:1]
     found += views_findings(scope, sources) if run.behavior is Behavior.TRAINS else []
     found += built_detector(scope, sources)
     found += networks[:3]
@@ -98,11 +102,12 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     return each_ray_once([*found, *_own(checkout, run, scope, followed, found)], scope)
 
 
-def _cropped(run: Run, sources: Sequence[Source], networks: Sequence[Finding]) -> list[Finding]:
+def _cropped(run: Run, scope: Scope, sources: Sequence[Source], networks: Sequence[Finding]) -> list[Finding]:
     """Return the parts of scans that are trained on; none of a volume where the network that was counted is one of pictures."""
     found: list[Finding] = []
+    follower = Follower(scope.tiers[0][1], scope.tiers[1][1], sources)
     for source in sources[:MAX_CROPPING] if run.behavior is Behavior.TRAINS else ():
-        found.extend(crop_findings(source))
+        found.extend(crop_findings(source, follower))
     network = find_network(networks[0].value) if networks and networks[0].field == "media.network" else None
     is_flat = network is not None and not network.is_volume
     return [] if is_flat and any(finding.field == "media.frames" for finding in found) else found

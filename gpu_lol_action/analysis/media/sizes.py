@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.files.setting import Setting, leaves_out
 from gpu_lol_action.analysis.media.pixel_denoisers import of_pixels
+from gpu_lol_action.analysis.media.transforms import LEAST, MOST, first_inputs, resized_sizes, transformed_sizes
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -86,29 +86,20 @@ _SECONDS = ("max_duration_in_seconds", "max_length_seconds", "max_input_length_i
             "max_audio_length", "max_seconds", "clip_duration", "max_length_in_seconds", "segment_seconds")  # fmt: skip
 _TUBES = ("tubelet_size", "tubelet", "tublet_size")
 _CLASSES = ("num_classes", "n_classes", "num_labels", "nclass", "classes")
-_TRANSFORMS = (
-    "RandomResizedCrop",
-    "CenterCrop",
-    "RandomCrop",
-    "Resize",
-    "RandomSizedCrop",
-    "LongestMaxSize",
-    "SmallestMaxSize",
-)
 # Pixels of well-known data sets, as their papers give them.
 _DATASETS = {"mnist": 28, "fashionmnist": 28, "kmnist": 28, "emnist": 28, "cifar10": 32, "cifar100": 32, "svhn": 32, "usps": 16, "omniglot": 105,
              "stl10": 96, "tinyimagenet": 64, "imagenet": 224, "imagefolder": 224}  # fmt: skip
 _NAMED = frozenset({"dataset", "data_set", "dataset_name", "dataset_type", "dset"})
-_SHORTER = ("RandomResize", "ResizeShortestEdge", "Resize", "RandomShortestSize", "RandomChoiceResize")
 _OF_DATASET = regex(r"([A-Za-z]{3,12}\d{0,3})(?:Configs?|DataModule|Dataset)")
 _OF_A_LAYER = ("output_size", "hidden_size", "out_features")
-LEAST, MOST = 16, 8192
 MOST_OF_A_BATCH = 6000
 
 
-def size_findings(scope: Scope, sources: Sequence[Source], options: Mapping[str, str]) -> list[Finding]:
+def size_findings(
+    scope: Scope, sources: Sequence[Source], options: Mapping[str, str], *, trains: bool
+) -> list[Finding]:
     """Return sizes that the run says, the nearest first; not what only branches say that its ``options`` switch off."""
-    images = [*_image(scope, sources, options)]
+    images = [*_image(scope, sources, options, trains=trains)]
     found = [max(images, key=lambda finding: finding.confidence)] if images else []
     numbers = (
         ("media.frames", _FRAMES, 2, 1024),
@@ -143,7 +134,7 @@ def image_size(findings: Iterable[Finding]) -> tuple[int, int] | None:
     return int(height), int(width or height)
 
 
-def _image(scope: Scope, sources: Sequence[Source], options: Mapping[str, str]) -> Iterator[Finding]:
+def _image(scope: Scope, sources: Sequence[Source], options: Mapping[str, str], *, trains: bool) -> Iterator[Finding]:
     """Yield the size of pictures: height and width, a pair, one side, a transform, a data set."""
     height, width = _nearest(scope, _HEIGHTS), _nearest(scope, _WIDTHS)
     if height is not None and width is not None and height.confidence is width.confidence:
@@ -161,11 +152,15 @@ def _image(scope: Scope, sources: Sequence[Source], options: Mapping[str, str]) 
         yield _finding("media.image_size", str(as_number(side.text)), side)
     yield from of_pixels(scope)
     yield from _bare_side(scope)
-    transformed, named = list(_live(_from_transforms(sources), sources, options)), list(_of_named_datasets(scope))
+    transformed, named = (
+        list(_live(transformed_sizes(scope, sources), sources, options)),
+        list(_of_named_datasets(scope)),
+    )
     # Where a program crops to that size for some data set, the one that is named goes before what others are resized to.
     is_cropped = bool(named) and any(each.value == named[0].value for each in transformed)
     yield from (*named, *transformed) if is_cropped else (*transformed, *named)
-    yield from _live(_from_datasets(sources), sources, options)
+    beside = (*first_inputs(scope, sources), *(resized_sizes(scope, sources) if trains else ()))
+    yield from _live((*beside, *_from_datasets(sources)), sources, options)
 
 
 def _live(found: Iterable[Finding], sources: Sequence[Source], options: Mapping[str, str]) -> Iterator[Finding]:
@@ -230,39 +225,6 @@ def _pair(scope: Scope) -> tuple[str, Found] | None:
             if whole and LEAST <= int(whole[1]) <= MOST and LEAST <= int(whole[2]) <= MOST:
                 return f"{whole[1]}x{whole[2]}", Found(setting, confidence)
     return None
-
-
-def _from_transforms(sources: Sequence[Source]) -> Iterator[Finding]:
-    for source in sources:
-        yield from _shorter_and_longer(source)
-        for name in _TRANSFORMS:
-            for call in source.code.calls_named(name) if source.code else ():
-                if source.code is None:
-                    continue
-                given = call.arguments[0] if call.arguments else call.keyword("size", "height")
-                text = source.code.resolve(given) or ""
-                parts = [number for part in text.split(",")[:2] if (number := as_number(part)) is not None]
-                if parts and all(LEAST <= part <= MOST for part in parts):
-                    value = "x".join(str(part) for part in parts)
-                    where = Evidence(source.path, call.line)
-                    yield Finding("media.image_size", value, f"`{call.name[:40]}` gives it", Confidence.MEDIUM, where)
-
-
-@remembered
-def _shorter_and_longer(source: Source) -> tuple[Finding, ...]:
-    """Return the largest picture of detectors' transforms: the shorter side as given, the longer at most ``max_size``."""
-    found = []
-    for call in source.code.calls_named(*_SHORTER) if source.code else ():
-        longer = as_number((source.code.resolve(call.keyword("max_size", "max_length")) if source.code else None) or "")
-        given = call.arguments[0] if call.arguments else call.keyword("min_size", "short_edge_length", "size", "sizes")
-        text = (source.code.resolve(given) if source.code else None) or ""
-        sides = [side for part in text.split(",") if (side := as_number(part)) is not None and LEAST <= side <= MOST]
-        if longer is not None and LEAST <= longer <= MOST and sides:
-            why = f"`{call.last}` makes pictures up to it"
-            where = Evidence(source.path, call.line)
-            size = f"{min(max(sides), longer)}x{longer}"
-            found.append(Finding("media.image_size", size, why, Confidence.MEDIUM, where))
-    return tuple(sorted(found, key=lambda finding: -math.prod(int(side) for side in finding.value.split("x")))[:1])
 
 
 def _from_datasets(sources: Sequence[Source]) -> Iterator[Finding]:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
+from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.runs.entry_points import Run
+from gpu_lol_action.analysis.runs.settings import Scope
+from gpu_lol_action.domain.finding import Confidence, Finding
+
 LOADERS = frozenset({"clip.load", "open_clip.create_model", "open_clip.create_model_and_transforms", "open_clip.create_model_from_pretrained"})  # fmt: skip
 LAST_WORDS = ("load", "create_model_and_transforms", "create_model_from_pretrained")
 """What such calls end in, besides what other libraries' do."""
@@ -21,3 +28,20 @@ def published_clip(name: str) -> str | None:
         return name.removeprefix("hf-hub:")
     folded = name.lower().replace("/", "-").replace("@336px", "-336").removesuffix("-quickgelu")
     return _PUBLISHED.get(folded)
+
+
+_KEYS = frozenset({"model", "model_name", "clip_model", "backbone", "arch", "name"})
+
+
+def named_clips(run: Run, scope: Scope, programs: Sequence[Source]) -> Iterator[Finding]:
+    """Yield the published model of CLIP that a command or a configuration names, where the command or a program is about CLIP (``open_clip_train.main --model ViT-L-14``)."""
+    started = run.command.text.lower() if run.command is not None else ""
+    if "clip" not in started and not any(source.mentions("clip") for source in programs):
+        return
+    for _, settings in scope.tiers[:2]:
+        for setting in settings:
+            is_name = setting.key in _KEYS and setting.text.lower().startswith("vit-")
+            published = published_clip(setting.text) if is_name else None
+            if published is not None:
+                why = f"`{setting.key}` is `{setting.text}`"
+                yield Finding("model.id", published, why, Confidence.MEDIUM, setting.evidence)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.models import clip_names
+from gpu_lol_action.analysis.programs.local_values import is_handed_on, is_of_environment
+from gpu_lol_action.analysis.python.chosen_calls import CHOSEN
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.followed_values import Follower
@@ -74,6 +76,7 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
     """Yield models that the program loads by a key of its configuration, whatever that is called (``cfg.llm.base``)."""
     closure = import_closure(checkout, run.script)[:MAX_LOADING] if run.script is not None else ()
     follower = Follower(scope.tiers[0][1], scope.tiers[1][1], closure)
+    yield from clip_names.named_clips(run, scope, closure)
     for source in closure:
         if source.code is None or (source is not run.script and is_helper_place(source.path)):
             continue
@@ -87,15 +90,31 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                 if setting is not None and name is not None and not HELPER_KEY.search(setting.path):
                     why = f"`{call.last}` loads `{setting.path}`, which is `{name}`"
                     yield Finding("model.id", name, why, Confidence.HIGH, setting.evidence)
-                elif setting is None and source.code.resolve(value, call.owner) is None:
+                elif setting is None and (
+                    (known := source.code.resolve(value, call.owner)) is None
+                    or value.parts
+                    or is_of_environment(source, call.owner, value)
+                    or is_handed_on(source, call.owner, value)
+                ):
                     told = follower.value(source, value, call.owner)
                     name = model_name(told[0]) if told is not None else None
                     called = value.path or value.reference or ""
                     where = told[1] if told is not None and told[1] is not None else Evidence(source.path, call.line)
                     words = [each.lower() for each in (called, call.owner, *_set_at(closure, where))]
-                    if name is not None and not any(HELPER_KEY.search(w) or _HEARS.search(w) for w in words):
+                    start = model_name(known) if known is not None else None
+                    is_said = value.parts or is_of_environment(source, call.owner, value)
+                    is_caller = bool(is_said) or any(where.path == each.path for each in closure)
+                    is_news = known is None or (is_caller and start not in {None, name})
+                    if (
+                        name is not None
+                        and is_news
+                        and not any(HELPER_KEY.search(w) or _HEARS.search(w) for w in words)
+                    ):
                         why = f"`{call.last}` loads `{called}`, which is `{name}`"
-                        yield Finding("model.id", name, why, Confidence.MEDIUM, where)
+                        # Before what it starts with, which the program loads where nobody says otherwise.
+                        is_before = known is not None and source is run.script
+                        sure = Confidence.HIGH if is_before else Confidence.MEDIUM
+                        yield Finding("model.id", name, why, sure, where)
 
 
 def _set_at(programs: Iterable[Source], where: Evidence) -> list[str]:
@@ -206,7 +225,9 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
     is_encoder = call.name in _ENCODES and source.mentions("sentence_transformers")
     is_owned = call.name.startswith(("models.", "torchvision.models.", "timm.")) and not is_encoder
     if is_owned and call.last not in _LOADERS:
-        return [call.last]
+        # What is chosen by a name that stands for another is told with the network that is built.
+        chosen = call.arguments[0].text if call.last == CHOSEN else call.last
+        return [chosen] if chosen is not None else []
     if call.name in clip_names.LOADERS:
         text = source.code.resolve(call.arguments[0], call.owner) if call.arguments else None
         named = clip_names.published_clip(text) if text is not None else None
@@ -214,7 +235,7 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
     if call.last not in _LOADERS and not is_encoder:
         return []
     values = [*call.arguments[:2], *(value for key, value in call.keywords if key in MODEL_KEYS)]
-    told = (value for value in values if value.reference is None or value.reference not in given)
+    told = (value for value in values if given.isdisjoint({value.reference, *(part.reference for part in value.parts)}))
     texts = [text for value in told if (text := source.code.resolve(value, call.owner)) is not None]
     if call.name in _WHISPER:
         return [f"openai/whisper-{text.removesuffix('.en')}" if text in _WHISPER_SIZES else text for text in texts]

@@ -109,7 +109,7 @@ def shape_of_run(checkout: Checkout, run: Run | None) -> list[Finding]:
             found += [finding for finding in _dimensions(scope) if finding.field not in known]
             found += mixture_shapes.detect(part, next(finding for finding in found if finding.field == "model.layers"))
             fields = {finding.field for finding in found}
-            if is_of_parts and "model.vocabulary" not in fields:
+            if is_of_parts and ("model.vocabulary" not in fields or _is_of_two_parts(part)):
                 return []
             is_told = bool({"model.vocabulary", "model.attention_heads"} & fields)
             # A transformer over graphs says how many heads it has; what else a module of graphs builds passes messages.
@@ -206,6 +206,13 @@ def _dimensions(scope: Scope) -> Iterator[Finding]:
         if number is not None:
             why = f"`{number.setting.key}` is {number.text}"
             yield Finding(field, number.text, why, number.confidence, number.evidence)
+
+
+def _is_of_two_parts(part: Scope) -> bool:
+    """Whether layers and width are said in two sections of configurations: of a text's reader, and of what sees the picture."""
+    numbers = (look_up_number(part, *_SHAPES[field]) for field in ("model.layers", "model.hidden_size"))
+    sections = {found.setting.path.rpartition(".")[0] for found in numbers if found is not None}
+    return len(sections - {""}) > 1
 
 
 def _is_recurrent(beside: Scope) -> bool:

@@ -67,6 +67,8 @@ def _of_layer(_machine: Machine, owner: Layer, name: str) -> Value:
 
 
 def _of_counted(machine: Machine, owner: Counted, name: str) -> Value:
+    if name in {"children", "modules"}:
+        return Method(owner, name)
     return owner if not name.startswith(("in_", "out_", "num_", "embed", "hidden")) else machine.option(name)
 
 

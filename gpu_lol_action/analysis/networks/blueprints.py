@@ -16,6 +16,7 @@ from gpu_lol_action.domain.tables import table_text
 _KNOWN: Mapping[tuple[str, str], str] = {
     ("diffusers", "UNet2DModel"): "UNet2DModel",
     ("denoising_diffusion_pytorch", "Unet"): "Unet",
+    ("monai", "UNet"): "MonaiUNet",
     ("segmentation_models_pytorch", "Unet"): "SegmentationUnet",
     ("segmentation_models_pytorch", "UnetPlusPlus"): "SegmentationUnet",
     ("segmentation_models_pytorch", "FPN"): "SegmentationUnet",

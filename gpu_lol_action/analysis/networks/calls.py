@@ -142,6 +142,10 @@ def _call_method(machine: Machine, target: Method, places: Sequence[Value], name
         return call_tensor_function(machine, target.name, [owner, *places], named)
     if isinstance(owner, Instance) and owner.kind == SPACE and target.name == "sample":
         return drawn_from(owner)
+    if isinstance(owner, Counted):
+        return [
+            owner
+        ] * PARTS  # `nn.Sequential(*list(resnet.children())[:-2])`: whatever is left of it, it is what is run
     if isinstance(owner, Instance):
         return _of_object(machine, owner, target.name, places, named)
     return unknown_call(machine, places, named)
@@ -185,6 +189,8 @@ def _plain(value: Value) -> Value:
     return Tensor(value.numel, value.shape) if isinstance(value, Tensor) else value
 
 
+PARTS = 10
+"""Into how many parts a counted network is taken apart: as many as torchvision's ResNet is made of."""
 _CALLS: Mapping[type, Callable[[Machine, Any, Sequence[Value], Mapping[str, Value]], Value]] = {
     Named: call_named, Function: _enter, Class: construct, Partial: _complete, Layer: _apply, Counted: _apply, Instance: _run,
     Method: _call_method,

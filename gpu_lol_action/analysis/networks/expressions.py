@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from gpu_lol_action.analysis.files.setting import fold_key
@@ -242,8 +243,9 @@ def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
         if isinstance(index, str) and index not in held:  # filled from a file as the program runs
             return attribute(machine, UNKNOWN, index)
         return held.get(index, UNKNOWN) if isinstance(index, (str, int, float)) else UNKNOWN
-    if isinstance(owner, Named) and owner.last in {"__dict__", "modules"} and isinstance(index, str):
-        return _of_module(machine, frame, owner, index) if index.isidentifier() else UNKNOWN
+    if isinstance(owner, Named) and owner.last in {"__dict__", "modules", "environ"} and isinstance(index, str):
+        found = machine.option if owner.last == "environ" else partial(_of_module, machine, frame, owner)
+        return found(index) if index.isidentifier() else UNKNOWN
     if isinstance(owner, Counted):
         return owner
     return attribute(machine, UNKNOWN, index) if isinstance(index, str) and owner is UNKNOWN else UNKNOWN
@@ -251,7 +253,10 @@ def _item(machine: Machine, frame: Frame, node: ast.Subscript) -> Value:
 
 def _of_module(machine: Machine, frame: Frame, owner: Named, name: str) -> Value:
     """Return what a module's names hold: of the one that is told, else of the program's own."""
-    home = machine.module(owner.name.rpartition(".")[0])
+    module = owner.name.rpartition(".")[0]
+    home = machine.module(module)
+    if home is None and "." in module:  # a library's
+        return attribute(machine, Named(module), name)
     is_there = home is not None and (home.defines(name) or name in home.values)
     return global_value(machine, Frame(home) if is_there and home is not None else frame, name)
 

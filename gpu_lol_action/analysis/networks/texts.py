@@ -95,6 +95,13 @@ def _file_module(machine: Machine, places: Sequence[Value]) -> Value:
     return _module(machine, [path.removesuffix(".py").replace("/", ".")])
 
 
+def _of_environment(machine: Machine, places: Sequence[Value]) -> Value:
+    """Return what the run's command sets a variable to, else what the program takes in its place."""
+    name = places[0] if places else UNKNOWN
+    said = machine.option(name) if isinstance(name, str) else UNKNOWN
+    return said if said is not UNKNOWN or len(places) < 2 else places[1]
+
+
 def _own_names(machine: Machine, places: Sequence[Value]) -> Value:
     del machine, places
     return Named("globals.__dict__")
@@ -126,5 +133,6 @@ def _has_layers(document: Any) -> bool:
 READS: Mapping[str, Callable[[Machine, Sequence[Value]], Value]] = {
     "eval": _evaluated, "open": _opened, "yaml.safe_load": _loaded, "yaml.load": _loaded, "yaml.full_load": _loaded,
     "importlib.import_module": _module, "import_module": _module, "__import__": _module, "globals": _own_names,
+    "os.getenv": _of_environment, "os.environ.get": _of_environment, "getenv": _of_environment, "environ.get": _of_environment,
     "importlib.util.spec_from_file_location": _file_module, "importlib.util.module_from_spec": _same,
 }  # fmt: skip

@@ -213,7 +213,9 @@ def is_training_call(call: Call, imported: frozenset[str]) -> bool:
                 return not NO_NETWORK.search(owner.rpartition(".")[2])
             is_deep = bool(imported & _FIT_OWNERS) and not NO_NETWORK.search(owner.rpartition(".")[2])
             return is_deep and ("sklearn" not in imported or "autokeras" in imported or _is_network(owner, imported))
-        is_fit = call.last == "train" and "ultralytics" in imported and call.keyword("data", "epochs") is not None
+        # A network is only put into that state, and takes no more than a word for it.
+        is_told = bool(call.spread) or call.keyword("data", "epochs", "cfg", "imgsz", "batch") is not None
+        is_fit = call.last == "train" and "ultralytics" in imported and is_told
         return is_fit or bool(_TRAIN_OWNERS.search(owner.rpartition(".")[2]))
     return False
 

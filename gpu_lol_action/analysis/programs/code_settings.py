@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
@@ -32,7 +32,6 @@ _DRAWS = frozenset({"update_layout", "Layout", "IFrame", "plotly_chart", "altair
 _PAGES = ("gr.", "st.", "gradio.", "streamlit.")
 _OVER_DATA = frozenset({"map", "map_batches"})
 _LOADER = regex(r"(?:Data|_|^)[Ll]oader$")
-_LOADS = "DataLoader"
 _JUDGED = regex(r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)(?:_?(?:data_?)?(?:set|source|ds))?$")
 _NUMBERS = frozenset({"dtype", "torch_dtype"})
 # Parts of a pipeline that are kept at 32 bit beside weights at 16: what they are given is not what the whole computes in.
@@ -77,7 +76,7 @@ def given_by_name(source: Source) -> tuple[tuple[Setting, Value], ...]:
     for call in code.calls:
         if call.last in _OVER_DATA or call.last in _NO_SETTINGS or FOR_TRIALS.search(call.owner):
             continue  # `dataset.map(f, batched=True, batch_size=1000)` hands rows to a function
-        for key, value in (*call.keywords, *_by_place(call)):
+        for key, value in (*call.keywords, *_batch_by_place(call, code)):
             if is_client and key in MODEL_WORDS and is_request(call):
                 continue
             if key == "batch_size" and call.line in judging:
@@ -101,10 +100,12 @@ def given_by_name(source: Source) -> tuple[tuple[Setting, Value], ...]:
     return tuple(found)
 
 
-def _by_place(call: Call) -> Iterator[tuple[str, Value]]:
-    """Yield what a loader of a data set is given by its place: the samples of a batch, behind the data (PyTorch's ``DataLoader``)."""
-    if call.last == _LOADS and len(call.arguments) > 1 and STARRED not in call.arguments[:2]:
-        yield "batch_size", call.arguments[1]
+def _batch_by_place(call: Call, code: PythonCode) -> Sequence[tuple[str, Value]]:
+    """Return the batch that a loader is given by its place: PyTorch's in the second one, ``batch(32)`` of a data set of TensorFlow's."""
+    place = 1 if call.last == "DataLoader" else 0 if call.last == "batch" and "tensorflow" in code.imported() else None
+    if place is None or len(call.arguments) <= place or call.keyword("batch_size") is not None:
+        return ()
+    return (("batch_size", call.arguments[place]),) if STARRED not in call.arguments[: place + 1] else ()
 
 
 def _is_on_cpu(code: PythonCode, call: Call) -> bool:
@@ -125,7 +126,7 @@ def _loaders_beside_training(code: PythonCode) -> frozenset[int]:
     loaders = [
         call
         for call in code.calls
-        if _LOADER.search(call.last) and ("batch_size" in dict(call.keywords) or any(_by_place(call)))
+        if _LOADER.search(call.last) and (call.keyword("batch_size") is not None or _batch_by_place(call, code))
     ]
     judging = {
         c.line
@@ -145,6 +146,28 @@ def given_arguments(source: Source) -> frozenset[tuple[str, str]]:
     """Return what a program's calls give by name: the function's last word, and the argument's key."""
     calls = source.code.calls if source.code is not None else ()
     return frozenset((call.last, fold_key(key)) for call in calls for key, _ in call.keywords)
+
+
+def placed_arguments(sources: Sequence[Source]) -> frozenset[tuple[str, str]]:
+    """Return what programs' calls give each other's functions by place: the function's name, and its parameter's key."""
+    placed: dict[str, set[tuple[str, ...]]] = {}
+    for source in sources:
+        for name, signature in source.code.signatures.items() if source.code is not None else ():
+            placed.setdefault(name, set()).add(signature.placed)
+    told = {name: next(iter(each)) for name, each in placed.items() if len(each) == 1}
+    found = ((name, told[name][:many]) for source in sources for name, many in _placed(source) if name in told)
+    return frozenset((name, fold_key(parameter)) for name, parameters in found for parameter in parameters)
+
+
+@remembered
+def _placed(source: Source) -> tuple[tuple[str, int], ...]:
+    """Return how many arguments a program's calls give by place, by the function's last word."""
+    found: dict[str, int] = {}
+    for call in source.code.calls if source.code is not None else ():
+        many = call.arguments.index(STARRED) if STARRED in call.arguments else len(call.arguments)
+        if many > found.get(call.last, 0):
+            found[call.last] = many
+    return tuple(found.items())
 
 
 def borrowed_settings(source: Source, constants: Names) -> tuple[Setting, ...]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.programs.taken_names import modules_of, origins
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.python.defaults import Given
 from gpu_lol_action.analysis.python.tree import Signature
-from gpu_lol_action.analysis.python.values import STARRED, Value
+from gpu_lol_action.analysis.python.values import ENVIRONMENT, STARRED, Value, entry_of
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
+KEPT_BY_LIGHTNING = "self.hparams."
+"""Where an object of Lightning's has what its constructor was given (``save_hyperparameters``)."""
 # A module's statement that runs what a file holds among its own variables.
 _OVERLAID = regex(r"(?m)^exec\(\s{0,4}open\(|^exec\(\s{0,4}(?:Path|pathlib)")
 
@@ -32,6 +36,13 @@ def means(call: Call, caller: Source, source: Source, function: str, signature: 
     place = source.path.removesuffix(".py").replace("/", ".").rpartition(".")[0]
     package = known[0].strip(".")
     return bool(package) and known[1] == function and f".{place}".endswith(f".{package}")
+
+
+HOLDS_OPTIONS = regex(
+    r"(?:\w{0,20}_)?(?:args|opts?|options|flags|cfg|conf|config|configs|hparams|hps?|params|settings)", re.IGNORECASE
+)
+"""Names of what holds a program's options or configuration."""
+_PARSED = regex(r"(?m)^[ \t]{0,40}(\w{1,40})(?:,[ ]?\w{1,40})?[ ]?=[ ]?[\w.]{1,80}(?:\(\))?\.parse_(?:known_)?args\(")
 
 
 @record(frozen=True, slots=True)
@@ -55,19 +66,23 @@ def argument_of(call: Call, caller: Source, source: Source, function: str, param
         return None
     if place < len(call.arguments):
         return Argument(call.arguments[place], caller, call.line, call.owner)
-    if call.rest:
-        handed = handed_on(call, caller, parameter)
-        return Argument(handed, caller, call.line, call.owner) if handed is not None else None
+    start = starting_with(source, function, parameter)
+    if call.spread:
+        otherwise = start.value if start is not None else None
+        entry = entry_of(call.spread[0], parameter, otherwise) if len(call.spread) == 1 else None
+        return Argument(entry, caller, call.line, call.owner) if entry is not None else None
+    return start
+
+
+def starting_with(source: Source, function: str, parameter: str) -> Argument | None:
+    """Return what a function's parameter is where nobody gives it; None where it must be given."""
     starting = (each for each in givens(source).get(parameter, ()) if each.is_parameter and each.owner == function)
     return next((Argument(each.value, source, each.line, "") for each in starting), None)
 
 
-def handed_on(call: Call, caller: Source, name: str) -> Value | None:
-    """Return what a call hands on under a name with all that a dictionary holds (``**given``); None where that is not known."""
-    if caller.code is None or len(call.rest) != 1:
-        return None
-    table = caller.code.names().tables.get(call.rest[0].path or "")
-    return table.get(name) if table is not None else None
+def handed_on(call: Call, name: str) -> Value | None:
+    """Return what a call hands on under a name with all that something holds (``**given``); None where it hands nothing on, or several."""
+    return entry_of(call.spread[0], name, None) if len(call.spread) == 1 else None
 
 
 def parameters_of(source: Source, function: str) -> tuple[str, ...]:
@@ -96,12 +111,30 @@ def option_names(source: Source) -> frozenset[str]:
     )
 
 
+def holds_options(source: Source, word: str) -> bool:
+    """Whether a name holds a program's options: it is one that such things have, or is what a parser returns (``a = parser.parse_args()``)."""
+    return HOLDS_OPTIONS.fullmatch(word) is not None or word in _parsed_names(source)
+
+
+@remembered
+def _parsed_names(source: Source) -> frozenset[str]:
+    return frozenset(_PARSED.findall(source.text)) if source.mentions("parse_") else frozenset()
+
+
 @remembered
 def classes_with(source: Source, word: str) -> frozenset[str]:
     """Return the classes of a program whose objects have something of that name from the start."""
     signatures = source.code.signatures if source.code is not None else {}
     taking = {name for name in signatures if name[:1].isupper() and word in parameters_of(source, name)}
     return frozenset(taking | {each.owner for each in givens(source).get(word, ()) if each.owner[:1].isupper()})
+
+
+def is_handed_on(source: Source, function: str, value: Value) -> bool:
+    """Whether a value is a parameter of the function, or what an object got as one (``self.batch_size``): callers may say otherwise than it starts with."""
+    word = value.reference or ""
+    if value.path in {f"self.{word}", f"{KEPT_BY_LIGHTNING}{word}"}:
+        return any(word in parameters_of(source, name) for name in classes_with(source, word))
+    return value.path == word and word in parameters_of(source, function)
 
 
 def local_value(source: Source, word: str, owner: str) -> Given | None:
@@ -133,3 +166,11 @@ def called_in(source: Source) -> dict[str, None]:
     calls = source.code.calls if source.code is not None else ()
     partly = (c.arguments[0].path for c in calls if c.last == "partial" and c.arguments)
     return dict.fromkeys([*(call.last for call in calls), *(path for path in partly if path is not None)])
+
+
+def is_of_environment(source: Source, owner: str, value: Value) -> bool:
+    """Whether a value, or the name that it is, is one that the environment may say otherwise than the program starts with."""
+    is_name = value.path is not None and value.path == value.reference
+    local = local_value(source, value.path, owner) if is_name and value.path is not None else None
+    path = local.value.path if local is not None else value.path
+    return (path or "").startswith(f"{ENVIRONMENT}.")

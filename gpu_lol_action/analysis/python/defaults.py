@@ -20,17 +20,17 @@ _DESTINATION = regex(r"[A-Za-z_]\w*")
 
 @record(frozen=True, slots=True)
 class Call:
-    """A call: dotted name as written, arguments by place and by name, 1-based line; ``owner``: the entry that it stands in.
-
-    ``rest``: what it hands on whole, whose entries are arguments by name (``**given``).
-    """
+    """A call: dotted name as written, arguments by place and by name, 1-based line; ``owner``: the entry that it stands in."""
 
     name: str
     arguments: tuple[Value, ...]
     keywords: tuple[tuple[str, Value], ...]
     line: int
     owner: str = ""
-    rest: tuple[Value, ...] = ()
+    spread: tuple[Value, ...] = ()
+    """What it is given as names and values at once (``**params``)."""
+    key: Value | None = None
+    """By what it is taken out of a table (``REGISTRY[name](...)``)."""
     last: str = field(init=False, repr=False, compare=False)
     """The last word of the name (``from_pretrained``), by which every detector looks for what it knows."""
 
@@ -125,7 +125,7 @@ def _side_by_side(targets: ast.expr, values: ast.Tuple | ast.List, owner: str) -
         return
     for target, item in zip(targets.elts[:MAX_ENTRIES], values.elts[:MAX_ENTRIES], strict=True):
         name, value = target_name(target), value_of(item)
-        if name is not None and not isinstance(item, ast.Dict):
+        if name is not None and not isinstance(item, (ast.Dict, ast.List, ast.Tuple)):
             yield Given(name, value, target.lineno, is_option=False, owner=owner, is_start=value.text is not None)
 
 

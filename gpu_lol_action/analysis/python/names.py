@@ -32,6 +32,8 @@ class Names:
         found = (
             self._joined(value, owner, steps)
             if value.parts
+            else self._row(value, owner, steps)
+            if value.items
             else self._entry(value, owner, steps) or self._named(value, owner, steps)
         )
         return found if found is not None else self.resolve(value.otherwise, owner, steps + 1)
@@ -39,6 +41,10 @@ class Names:
     def _joined(self, value: Value, owner: str, steps: int) -> str | None:
         texts = [self.resolve(part, owner, steps + 1) for part in value.parts]
         return None if any(text is None for text in texts) else "".join(text or "" for text in texts)[:MAX_TEXT]
+
+    def _row(self, value: Value, owner: str, steps: int) -> str | None:
+        texts = [self.resolve(item, owner, steps + 1) for item in value.items]
+        return None if any(text is None for text in texts) else ",".join(text or "" for text in texts)[:MAX_TEXT]
 
     def _entry(self, value: Value, owner: str, steps: int) -> str | None:
         table = self.tables.get(value.table or "")

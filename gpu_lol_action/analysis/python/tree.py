@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import TypeVar
 
+from gpu_lol_action.analysis.python.chosen_calls import chosen
 from gpu_lol_action.analysis.python.defaults import (
     Call,
     Given,
@@ -36,6 +37,7 @@ _HOLDERS = frozenset(
 )
 HYPERPARAMETERS = "hyperparameters"
 """What SageMaker's jobs call what they hand their program; the table of that name is the one that such a call writes down."""
+_CHOOSING = frozenset({ast.Subscript, ast.Call})
 _LINE = operator.attrgetter("line")
 Placed = TypeVar("Placed", Import, Call, Given)
 
@@ -202,6 +204,8 @@ def _call(node: ast.Call, owner: str) -> Call | None:
     if name is None:
         return None
     arguments = tuple([value_of(argument) for argument in node.args[:12]]) if node.args else ()
+    if type(node.func) in _CHOOSING and (by_name := chosen(node.func)) is not None:
+        name, arguments = by_name[0], (by_name[1], *arguments)
     keywords = (
         tuple([(word.arg, value_of(word.value)) for word in node.keywords[:80] if word.arg]) if node.keywords else ()
     )
@@ -209,5 +213,6 @@ def _call(node: ast.Call, owner: str) -> Call | None:
         # Registries are often lists of such: an entry's own name is the one by which it is asked for.
         own = next((value.text for key, value in keywords if key == "name" and value.text), None)
         owner = f"{ENTRY}{own}" if own else owner
-    rest = tuple([value_of(word.value) for word in node.keywords[:80] if not word.arg]) if node.keywords else ()
-    return Call(name, arguments, keywords, node.lineno, owner, rest)
+    spread = tuple([value_of(word.value) for word in node.keywords if not word.arg]) if node.keywords else ()
+    key = value_of(node.func.slice) if type(node.func) is ast.Subscript else None
+    return Call(name, arguments, keywords, node.lineno, owner, spread, key)

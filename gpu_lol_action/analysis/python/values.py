@@ -25,7 +25,7 @@ class Value:
     ``reference`` is the last word of a name (``args.model``), ``path`` the whole name; ``parts`` are joined
     (``f"{org}/{name}"``); ``table`` is the name of a dictionary from which ``key`` takes an entry; ``otherwise`` is what
     counts where all of these are unknown (``args.model or "gpt2"``). ``items`` are a list's values, whose text has them
-    between commas.
+    between commas. A text with a ``path`` is what counts where the environment says nothing.
     """
 
     text: str | None
@@ -39,8 +39,11 @@ class Value:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is not known, but names what may tell it."""
-        return self.text is None and bool(self.reference or self.parts or self.table or self.otherwise)
+        """Whether it is not known, but names what may tell it: of a row, every entry that is not known does."""
+        if self.text is not None:
+            return False
+        is_row = bool(self.items) and all(item.text is not None or item.is_open for item in self.items)
+        return bool(self.reference or self.parts or self.table or self.otherwise) or is_row
 
 
 NOTHING = Value(None)
@@ -202,6 +205,13 @@ def _entry(node: ast.Subscript, depth: int) -> Value:
     return Value(None, table=owner.reference, key=key) if key.text is not None or key.is_open else NOTHING
 
 
+def entry_of(table: Value, name: str, otherwise: Value | None = None) -> Value | None:
+    """Return what a dictionary that a program names has under a name (``params["batch"]``); None where it has no name itself."""
+    if table.path is None or not name.isidentifier():
+        return None
+    return Value(None, name, f"{table.path}.{name}", table=table.reference, key=Value(name), otherwise=otherwise)
+
+
 def _of_call(node: ast.Call, depth: int) -> Value:
     """Return what a call stands for: a fallback (``os.environ.get``, ``field(default=…)``), a conversion, a joined path."""
     name = (dotted_name(node.func) or "").rpartition(".")[2]
@@ -224,11 +234,13 @@ def _of_call(node: ast.Call, depth: int) -> Value:
 
 
 def _looked_up(node: ast.Call, depth: int) -> Value:
-    """Return ``os.environ.get("X", "fallback")`` as its fallback, ``TABLE.get(key, fallback)`` as the entry."""
+    """Return ``os.environ.get("X", "fallback")`` as its fallback, which the environment may replace, ``TABLE.get(key, fallback)`` as the entry."""
     fallback = value_of(node.args[1], depth + 1) if len(node.args) == 2 else NOTHING
     owner = dotted_name(node.func.value) if isinstance(node.func, ast.Attribute) else None
     if owner is None or owner.rpartition(".")[2] in {"environ", "os"}:
-        return fallback
+        asked = value_of(node.args[0], depth + 1).text or ""
+        is_plain = fallback.text is not None and asked.isidentifier() and not fallback.items
+        return Value(fallback.text, path=f"{ENVIRONMENT}.{asked}") if is_plain else fallback
     key = value_of(node.args[0], depth + 1)
     if key.text is None and not key.is_open:
         return fallback

@@ -46,4 +46,6 @@ class OtherPlaces:
         if source is None or source is self.closure[0]:
             return False
         is_judging = self.run.behavior is Behavior.TRAINS and JUDGES.fullmatch(source.name) is not None
+        if all(source is not each for each in self.closure):
+            return is_judging  # a configuration has classes of it built, which no program names
         return is_judging or is_unused_at(source, where.line, self.closure)

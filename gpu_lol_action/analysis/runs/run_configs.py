@@ -113,6 +113,8 @@ def _named_by(checkout: Checkout, run: Run, source: Source) -> Iterator[Source]:
             above = source.folder.rpartition("/")[0]
             places = (_beside(source, f"{group}/{name}.yaml"), f"{above}/{group}/{name}.yaml".lstrip("/"))
             named = next((found for place in places if (found := checkout.find(place)) is not None), None)
+        elif setting.key == "_base_":  # detectron2's
+            named = checkout.find(_beside(source, setting.text)) or checkout.find_named(setting.text)
         if named is not None:
             yield named
     base = source.code.default("_base_") if source.code is not None else None

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
 from gpu_lol_action.analysis.commands.container_lines import given_variables
+from gpu_lol_action.analysis.commands.image_variables import image_variables
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configuration import read_settings
 from gpu_lol_action.analysis.files.setting import Setting, fold_key
@@ -19,10 +20,12 @@ from gpu_lol_action.analysis.programs.code_settings import (
     constants_of,
     given_arguments,
     meant,
+    placed_arguments,
 )
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
 from gpu_lol_action.analysis.programs.import_graph import local_imports
 from gpu_lol_action.analysis.programs.main_guards import started_alone
+from gpu_lol_action.analysis.runs.built_modules import built_modules
 from gpu_lol_action.analysis.runs.chosen_modules import without_others
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.followed_values import Follower
@@ -136,17 +139,19 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     configs = _not_of_training(_filled(tuple(kept_configs), options), run)
     closure = without_others(checkout, closure, (*options, *configs)) if closure else closure
     words = words_of(checkout, run, (*options, *configs))
-    constants = constants_of((*closure[1:], *words.sources))
+    built = tuple(source for source in built_modules(checkout, run) if source not in words.sources)
+    others = (*words.sources, *built)
+    constants = constants_of((*closure[1:], *others))
     given = {setting.key for setting in options}
-    values = option_values((*options, *configs), (*closure, *words.sources))
-    follower = Follower(options, configs, (*closure, *words.sources))
+    values = option_values((*options, *configs), (*closure, *others))
+    follower = Follower(options, configs, (*closure, *others))
     own: list[Setting] = []
     first = 2 if only_hands_on(checkout, closure) else 1
     for source in closure[:first]:
         said = follower.added(source, [*meant(source, words.names), *borrowed_settings(source, constants)])
         own += without_open_choices(source, reached(source, said, values), values, closure)
     near: list[Setting] = []
-    for source in (*words.sources, *closure[first:]):
+    for source in (*words.sources, *closure[first:], *built):
         said = follower.added(source, [*meant(source, words.names), *borrowed_settings(source, constants)])
         alone = started_alone(source)
         said = reached(source, [s for s in said if s.evidence.line not in alone] if alone else said, values)
@@ -157,7 +162,8 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         rest = tuple(s for source in stray_configs(checkout, run) for s in read_settings(source))
     # What an option gives is no longer what the program would start with, also where it is given as nothing.
     kept = tuple(setting for setting in own if "." in setting.path or setting.key not in given)
-    passed = frozenset[tuple[str, str]]().union(*(given_arguments(source) for source in (*closure, *words.sources)))
+    programs = (*closure, *others)
+    passed = placed_arguments(programs).union(*(given_arguments(source) for source in programs))
     tiers = (
         (Confidence.HIGH, options),
         (Confidence.HIGH, configs),
@@ -209,10 +215,12 @@ def _packed(options: tuple[Setting, ...]) -> Iterator[Setting]:
 
 
 def _of_environment(checkout: Checkout, run: Run) -> Iterator[Setting]:
-    """Yield what variables in front of the command, or exported before it, are set to, of those that its program asks the environment for."""
+    """Yield what variables in front of the command, exported before it, or of the image that starts it, are set to, of those that its program asks the environment for."""
     command = run.command
     is_here = command is not None and run.script is not None
-    given = {**command.environment, **given_variables(command.text)} if command is not None and is_here else {}
+    place = checkout.find(run.evidence.path) if is_here else None
+    image = image_variables(place) if place is not None else {}
+    given = {**image, **command.environment, **given_variables(command.text)} if command is not None and is_here else {}
     asking = [s for s in import_closure(checkout, run.script) if s.mentions("env")] if given and run.script else []
     for name, value in given.items():
         if any(s.mentions(f'"{name}"') or s.mentions(f"'{name}'") for s in asking):

@@ -14,10 +14,15 @@ _TOOL, _LIBRARY = "yolo", "ultralytics"
 def trained_by_ultralytics(run: Run) -> Evidence | None:
     """Return where a run has ultralytics train: its command, or a call of the run's own program; None for any other."""
     if run.script is None:
-        is_command = run.command is not None and run.command.tool == _TOOL and "train" in run.command.words
+        is_command = (
+            run.command is not None
+            and run.command.tool == _TOOL
+            and ("train" in run.command.words or run.options.get("mode") == "train")
+        )
         return run.evidence if is_command else None
     code = run.script.code
     if code is None or _LIBRARY not in code.imported():
         return None
-    call = next((each for each in code.calls_named("train") if each.keyword("data") is not None), None)
+    told = (each for each in code.calls_named("train") if each.spread or each.keyword("data", "cfg") is not None)
+    call = next(told, None)
     return Evidence(run.script.path, code.line_of_file(call.line)) if call is not None else None

@@ -80,8 +80,39 @@ def test_another_library_s_crops_are_none_of_scans(checkout: Build) -> None:
 
 
 def test_a_network_that_was_counted_for_pictures_sees_no_volumes(checkout: Build) -> None:
-    said = found(checkout({"train.py": TRAIN.format(network="UNet", crop=BY_LABEL, more=", spatial_dims=3")}))
+    said = found(checkout({"train.py": TRAIN.format(network="AttentionUnet", crop=BY_LABEL, more=", spatial_dims=3")}))
     assert not {"media.parts", "media.image_size"} & said.keys()
     flat = "RandSpatialCropSamplesd(keys=['image'], roi_size=(96, 96), num_samples=3)"
-    said = found(checkout({"train.py": TRAIN.format(network="UNet", crop=flat, more=", spatial_dims=2")}))
+    said = found(checkout({"train.py": TRAIN.format(network="AttentionUnet", crop=flat, more=", spatial_dims=2")}))
     assert (said["media.image_size"], said["media.parts"]) == ("96x96", "3")
+
+
+MONAI_UNET = ", spatial_dims=3, channels=(16, 32, 64, 128, 256), strides=(2, 2, 2, 2), num_res_units=2"
+
+
+def test_monai_s_u_net_has_the_weights_that_it_is_published_with(checkout: Build) -> None:
+    said = found(checkout({"train.py": TRAIN.format(network="UNet", crop=BY_LABEL, more=MONAI_UNET)}))
+    # 4,808,917 in MONAI's notebook on the spleen, whose curves have a weight each.
+    assert 4_808_000 < int(said["media.own_parameters"]) < 4_809_000
+    assert float(said["media.own_outputs"]) > 96**3 * 32
+    assert "media.network" not in said
+    flat = found(
+        checkout({"train.py": TRAIN.format(network="UNet", crop=BY_LABEL, more=MONAI_UNET.replace("3,", "2,", 1))})
+    )
+    assert int(flat["media.own_parameters"]) < 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("before", "sides", "files"),
+    [
+        ("from settings import CUBE", "(CUBE, CUBE, CUBE)", {"settings.py": "CUBE = 64\n"}),
+        ("from settings import CUBES", "CUBES", {"settings.py": "CUBES = (64, 64, 64)\n"}),
+        ("cfg = yaml.safe_load(open('c.yaml'))", "[cfg['cube']] * 3", None),
+        ("", "(64, 64, depth())", None),
+    ],
+)
+def test_sides_of_parts_are_followed(checkout: Build, before: str, sides: str, files: dict[str, str] | None) -> None:
+    crop = BY_LABEL.replace("(96, 96, 96)", sides)
+    text = before + TRAIN.format(network="SegResNet", crop=crop, more="")
+    said = found(checkout({"train.py": text, **(files or {"c.yaml": "cube: 64\n"})}))
+    assert (said.get("media.image_size"), said.get("media.frames")) == (("64x64", "64") if files else (None, None))

@@ -139,6 +139,7 @@ def test_what_starts_another_run_is_installed_too(checkout):
     [
         ("setsid nice -n 19 onmt_train --config runs/ggnn.yaml < /dev/null > train.out 2>&1", "OpenNMT-py", "training"),
         ("CUDA_VISIBLE_DEVICES=0 nnUNetv2_train 101 3d_fullres 0", "nnunetv2", "training"),
+        ("nnUNet_train 3d_fullres nnUNetTrainerV2 101 0", "nnunet", "training"),
         ("nnUNet_predict -i images -o out -t 101", "nnunet", "inference"),
         ("allennlp train config.jsonnet -s out --include-package mine", "allennlp", "training"),
         ("t2t-trainer --problem=$P --model=transformer", "tensor2tensor", "training"),

@@ -94,6 +94,12 @@ FORMS = {
         "train.py": "import yaml\nfrom fitting import fit\n\ncfg = yaml.safe_load(open('config.yaml'))\n"
         f"fit({BY_KEY[0]}, {BY_KEY[1]}, {BY_KEY[2]}, lodim={BY_KEY[3]})\n",
     },
+    "settings that are handed on": {
+        "settings.py": "from dataclasses import dataclass\n\n\n@dataclass\nclass Config:\n    brain: str = 'Qwen/Qwen2.5-7B'\n"
+        "    bunch: int = 3\n    window: int = 3072\n    lodim: int = 48\n",
+        "fitting.py": function("def fit(cfg):", "", of("cfg"), ""),
+        "train.py": "from fitting import fit\nfrom settings import Config\n\nfit(Config())\n",
+    },
     "an object's own": {
         "train.py": HEAD + "class Fit:\n    def __init__(self, brain, bunch, window, lodim):\n"
         "        self.brain = brain\n        self.bunch = bunch\n        self.window = window\n        self.lodim = lodim\n\n"

@@ -1,0 +1,55 @@
+"""Which programs of a run call a function, and what they give it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import field
+
+from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.programs.code_settings import FOR_TRIALS
+from gpu_lol_action.analysis.programs.local_values import Argument, argument_of, called_in, means
+from gpu_lol_action.analysis.programs.main_guards import started_alone
+from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
+
+MAX_CALLERS = 12
+_TRIES = regex(r"_?(?:tests?|overfit|sanity|demo|check)(?:_.{0,60})?", re.IGNORECASE)
+
+
+@record(slots=True)
+class Callers:
+    """The calls in one run's programs, the first of which is started. Remembers them; private to who follows that run's values."""
+
+    closure: Sequence[Source]
+    _calling: dict[str, list[Source]] = field(default_factory=dict, repr=False, compare=False)
+
+    def given(self, source: Source, function: str, parameter: str) -> Iterator[Argument | None]:
+        """Yield what calls of a function give for a parameter, or leave it at; None for a call of which that is not known."""
+        for caller in self._programs(source, function):
+            yield from self._calls(caller, source, function, parameter)
+
+    def _programs(self, source: Source, function: str) -> Sequence[Source]:
+        """Return the programs that call something of that name: a method only those of its own file."""
+        if source.code is not None and source.code.signatures[function].is_method:
+            return [source]
+        if not self._calling:
+            for caller in self.closure:
+                for last in called_in(caller):
+                    self._calling.setdefault(last, []).append(caller)
+        return self._calling.get(function, ())
+
+    def _calls(self, caller: Source, source: Source, function: str, parameter: str) -> Iterator[Argument | None]:
+        """Yield what one program's calls of a function of another, or of its own, give for the parameter."""
+        if caller.code is None or source.code is None:
+            return
+        signature = source.code.signatures[function]
+        alone = started_alone(caller) if caller is not self.closure[0] else range(0)
+        for call in caller.code.calls_named(function)[:MAX_CALLERS]:
+            is_tried = call.line in alone or FOR_TRIALS.search(call.owner) or _TRIES.fullmatch(call.owner)
+            if not is_tried and call.owner != function and means(call, caller, source, function, signature):
+                yield argument_of(call, caller, source, function, parameter)
+        for call in caller.code.calls_named("partial")[:MAX_CALLERS]:
+            given = call.keyword(parameter)
+            if given is not None and call.arguments and call.arguments[0].path == function and not signature.is_method:
+                yield Argument(given, caller, call.line, call.owner)
