@@ -23,6 +23,7 @@ from gpu_lol_action.analysis.programs.code_settings import (
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
 from gpu_lol_action.analysis.programs.import_graph import local_imports
 from gpu_lol_action.analysis.programs.main_guards import started_alone
+from gpu_lol_action.analysis.programs.taken_names import origins
 from gpu_lol_action.analysis.runs.chosen_modules import without_others
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.followed_values import Follower
@@ -46,6 +47,7 @@ LIGHTNINGS = ("model", "model.init_args")
 """Where a configuration of Lightning's command line says the parameters of its model."""
 LONGEST_HANDLE = 600
 """Characters of a program that only starts another one."""
+_BESIDE_A_START = frozenset({"sys", "os", "__future__", "warnings", "logging"})
 _DEFINES = regex(r"(?m)^\s{0,8}(?:class|def|for|while)\s|ArgumentParser")
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
@@ -171,10 +173,14 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
 
 def only_hands_on(checkout: Checkout, closure: tuple[Source, ...]) -> bool:
     """Whether a program only starts what the one module defines that it imports (``__main__.py``): that module's values are its own."""
-    if len(closure) < 2 or len(closure[0].text) > LONGEST_HANDLE or "import " not in closure[0].text:
+    if len(closure) < 2 or len(closure[0].text) > LONGEST_HANDLE or _DEFINES.search(closure[0].text) is not None:
         return False
-    is_bare = _DEFINES.search(closure[0].text) is None
-    return is_bare and local_imports(checkout, closure[0]) == (closure[1],)
+    code = closure[0].code
+    if code is None or len([each for each in code.imports if each.module not in _BESIDE_A_START]) != 1:
+        return False
+    taken = {*origins(closure[0]), "sys", "SystemExit"}
+    is_start = bool(code.calls) and all(call.name.partition(".")[0] in taken for call in code.calls)
+    return is_start and local_imports(checkout, closure[0]) == (closure[1],)
 
 
 def _not_of_training(configs: tuple[Setting, ...], run: Run) -> tuple[Setting, ...]:
