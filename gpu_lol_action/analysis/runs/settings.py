@@ -23,7 +23,6 @@ from gpu_lol_action.analysis.programs.code_settings import (
     placed_arguments,
 )
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
-from gpu_lol_action.analysis.programs.import_graph import local_imports
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.runs.built_modules import built_modules
 from gpu_lol_action.analysis.runs.chosen_modules import without_others
@@ -33,6 +32,7 @@ from gpu_lol_action.analysis.runs.open_choices import without_open_choices
 from gpu_lol_action.analysis.runs.other_places import OtherPlaces
 from gpu_lol_action.analysis.runs.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.runs.run_words import words_of
+from gpu_lol_action.analysis.runs.thin_programs import only_hands_on
 from gpu_lol_action.analysis.runs.torchtune_recipes import recipe_settings
 from gpu_lol_action.analysis.runs.written_configs import written_settings
 from gpu_lol_action.domain.finding import Confidence, Evidence
@@ -47,9 +47,6 @@ _OF_TRAINING = regex(r"(?:.{0,60}\.)?(?:train(?:ing|er)?|solver)\.")
 _AMOUNTS = regex(r"world_size|batch|gpus|nodes|devices")
 LIGHTNINGS = ("model", "model.init_args")
 """Where a configuration of Lightning's command line says the parameters of its model."""
-LONGEST_HANDLE = 600
-"""Characters of a program that only starts another one."""
-_DEFINES = regex(r"(?m)^\s{0,8}(?:class|def|for|while)\s|ArgumentParser")
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
@@ -173,14 +170,6 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     )
     placed = ((confidence, follower.placed(settings)) for confidence, settings in tiers)
     return Scope((*placed, (Confidence.LOW, rest)), OtherPlaces(checkout, run, closure).hold if closure else _used)
-
-
-def only_hands_on(checkout: Checkout, closure: tuple[Source, ...]) -> bool:
-    """Whether a program only starts what the one module defines that it imports (``__main__.py``): that module's values are its own."""
-    if len(closure) < 2 or len(closure[0].text) > LONGEST_HANDLE or "import " not in closure[0].text:
-        return False
-    is_bare = _DEFINES.search(closure[0].text) is None
-    return is_bare and local_imports(checkout, closure[0]) == (closure[1],)
 
 
 def _not_of_training(configs: tuple[Setting, ...], run: Run) -> tuple[Setting, ...]:
