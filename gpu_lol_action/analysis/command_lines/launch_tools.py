@@ -241,9 +241,7 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
         if tool in _VERBS and not _VERBS[tool] & set(places[:1]):
             return None
         # In prose a tool's name stands alone; a command goes on with a word, a file, or a few options behind a reader's own path.
-        is_word = bool(
-            places and regex(r"(?:\$(?:\w+|\{\w+\})/)?[A-Za-z][\w./-]*|\d{1,4}|[23]d\w*").fullmatch(places[0])
-        )
+        is_word = regex(r"(?:\$(?:\w+|\{\w+\})/)?[A-Za-z][\w./-]*|\d{1,4}|[23]d\w*").fullmatch("".join(places[:1]))
         return " ".join([tool, *places[:1]]) if is_word or len(options) > 2 * bool(places) else None
     script = next((place for place in places if place.endswith((".py", ".ipynb"))), None)
     if script is not None:

@@ -205,7 +205,7 @@ def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
             if source is not run.script and (is_helper_place(source.path) or is_frozen):
                 confidence = Confidence.LOW
             given = _given(run) | said_of_lightning(scope, source) if source is run.script else frozenset[str]()
-            alone = range(0) if source is run.script else started_alone(source)
+            alone = frozenset[int]() if source is run.script else started_alone(source)
             for found in loads_of(source, confidence, given):
                 yield replace(found, confidence=Confidence.LOW) if found.evidence.line in alone else found
 

@@ -44,7 +44,7 @@ class Callers:
         if caller.code is None or source.code is None:
             return
         signature = source.code.signatures[function]
-        alone = started_alone(caller) if caller is not self.closure[0] else range(0)
+        alone = started_alone(caller) if caller is not self.closure[0] else frozenset[int]()
         for call in caller.code.calls_named(function)[:MAX_CALLERS]:
             is_tried = call.line in alone or FOR_TRIALS.search(call.owner) or _TRIES.fullmatch(call.owner)
             if not is_tried and call.owner != function and means(call, caller, source, function, signature):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.setting import fold_key
@@ -30,7 +31,7 @@ def called_at(checkout: Checkout, run: Run, *names: str) -> Evidence | None:
         return None
     closure, left = import_closure(checkout, run.script), MOST_UNUSED
     for source in closure:
-        dead: tuple[range, ...] | None = None
+        dead: tuple[Collection[int], ...] | None = None
         for call in source.code.calls_named(*(name.rpartition(".")[2] for name in names)) if source.code else ():
             if not _is_named(call, names) or _is_off(checkout, run, source, call):
                 continue

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
 from gpu_lol_action.analysis.commands.container_lines import given_variables
-from gpu_lol_action.analysis.commands.image_variables import image_variables
+from gpu_lol_action.analysis.commands.image_variables import given_by_container
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configuration import read_settings
 from gpu_lol_action.analysis.files.setting import Setting, fold_key
@@ -208,7 +208,7 @@ def _of_environment(checkout: Checkout, run: Run) -> Iterator[Setting]:
     command = run.command
     is_here = command is not None and run.script is not None
     place = checkout.find(run.evidence.path) if is_here else None
-    image = image_variables(place) if place is not None else {}
+    image = given_by_container(place, run.evidence.line) if place is not None else {}
     given = {**image, **command.environment, **given_variables(command.text)} if command is not None and is_here else {}
     asking = [s for s in import_closure(checkout, run.script) if s.mentions("env")] if given and run.script else []
     for name, value in given.items():

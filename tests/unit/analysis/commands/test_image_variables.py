@@ -43,6 +43,11 @@ def test_a_container_says_what_its_program_asks_for(checkout: Build, files: dict
     assert told(checkout, files) == ("convnext_large", "384", "48")
 
 
+def test_each_service_has_its_own(checkout: Build) -> None:
+    other = "  other:\n    image: mine/other\n    command: sleep 1\n    environment:\n      PX: 64\n"
+    assert told(checkout, {"docker-compose.yml": MAPPED + other}) == ("convnext_large", "384", "48")
+
+
 def test_the_last_of_a_name_counts(checkout: Build) -> None:
     image = IMAGE.format(env=ENV + "ENV PX=512\n")
     assert told(checkout, {"Dockerfile": image}) == ("convnext_large", "512", "48")
@@ -57,7 +62,7 @@ def test_what_stands_in_front_of_the_command_goes_before(checkout: Build) -> Non
     "files",
     [
         {"Dockerfile": IMAGE.format(env=ENV), "run.sh": "python train.py\n"},  # which is not started in the image
-        {"docker-compose.yml": MAPPED + "  other:\n    image: mine/other\n    environment:\n      PX: 64\n"},
+        {"docker-compose.yml": SERVICE.replace("    environment:\n", "  other:\n    environment:\n      PX: 384\n")},
         {"Dockerfile": IMAGE.format(env="# ENV PX=384\nRUN echo ENV PX=384\n")},
     ],
 )
