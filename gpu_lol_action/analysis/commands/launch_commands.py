@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from gpu_lol_action.analysis.command_lines.asked_words import with_answers
+from gpu_lol_action.analysis.command_lines.container_words import with_variables_in_front
 from gpu_lol_action.analysis.command_lines.handed_words import handed_words
 from gpu_lol_action.analysis.command_lines.launch_help import starts_nothing
 from gpu_lol_action.analysis.command_lines.launch_hosts import on_hosts
@@ -29,7 +30,9 @@ from gpu_lol_action.analysis.command_lines.openmmlab_launchers import openmmlab_
 from gpu_lol_action.analysis.command_lines.option_words import split_options
 from gpu_lol_action.analysis.command_lines.script_options import set_by_options
 from gpu_lol_action.analysis.command_lines.server_images import put_entry_points
+from gpu_lol_action.analysis.command_lines.server_variables import told_by_variables
 from gpu_lol_action.analysis.command_lines.shell_defaults import exported, handed_places, is_left_open
+from gpu_lol_action.analysis.command_lines.terminal_sessions import within_session
 from gpu_lol_action.analysis.commands.cloned_paths import at_hand
 from gpu_lol_action.analysis.commands.console_scripts import scripts_of_its_own
 from gpu_lol_action.analysis.commands.estimator_jobs import estimator_lines
@@ -140,7 +143,7 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     led = {command.evidence for command in found if command.said != command.evidence}
     found = [command for command in found if command.said != command.evidence or command.evidence not in led]
     is_told = bool(found)
-    for source in checkout.of(Form.PYTHON)[:MAX_PROGRAMS]:
+    for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)[:MAX_PROGRAMS]:
         place, told = _submitter(checkout, found, source)
         lines = [*started_lines(source), *(() if is_told else programs_started(source))]
         started = [*_of_program(checkout, source, lines), *_of_jobs(checkout, source)]
@@ -198,7 +201,8 @@ def parse_command(
     if _TESTS.match(text):
         return None  # whether a file is there
     put = substitute(with_answers(text, source.folder), variables)
-    own, runner, words = without_runners(put_entry_points(split_words(put)), scripts)
+    started = put_entry_points(within_session(split_words(put), split_words))
+    own, runner, words = without_runners(with_variables_in_front(started), scripts)
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))
         own |= before
@@ -210,6 +214,7 @@ def parse_command(
     if tool is None:
         return None
     options, places = split_options(rest)
+    options = {**told_by_variables(tool, {**variables, **own}), **options}
     target = module or target_of(tool, options, places)
     if target is None and tool in COUNT_FLAGS:
         target = next((scripts[place] for place in places if place in scripts), None)  # `torchrun $(which ours)`
@@ -228,7 +233,7 @@ def parse_command(
     is_divided, where = (processes or 0) > 1 or starts_several(tool, options), Evidence(source.path, line)
     return LaunchCommand(
         tool, target, processes, nodes, options, configs, where, source, tuple(places), " ".join(put.split())[:300],
-        where, "", is_divided, without_comment(text).rstrip().endswith("&"),
+        where, "", is_divided, without_comment(text).rstrip().endswith("&"), environment=own,
     )  # fmt: skip
 
 
@@ -254,7 +259,7 @@ def _of_source(
             continue
         command = parse_command(at_hand(checkout, line), line.variables, source, line.line, scripts)
         if command is not None and not is_a_word_alone(checkout, command.tool):
-            known = exported(source.text, line.variables) if source.form is Form.SHELL else NOTHING
+            known = {**_environment(source, line.variables), **command.environment}
             command = replace(command, section=line.section, folder=line.folder, environment=known)
             yield _requested(command, request)
         elif depth < MAX_FOLLOWED:
@@ -266,7 +271,7 @@ def _led_to(
 ) -> Iterator[LaunchCommand]:
     """Yield the commands of the script that a line starts, with the line's variables and parameters put into them."""
     known = {name: value for name, value in line.variables.items() if not is_left_open(value)}
-    own, runner, words = without_runners(split_words(substitute(line.text, known)))
+    own, runner, words = without_runners(with_variables_in_front(split_words(substitute(line.text, known))))
     lead = followed(words) if words else None
     if lead is None:
         return
@@ -284,7 +289,7 @@ def _led_to(
     taken = set_by_options(script.text, parameters)
     passed = {**handed_places(parameters[:20]), **handed_words(script.text, parameters)} if taken is None else taken
     passed = passed or (example_call(script) if not parameters else {})
-    given = {**exported(source.text, line.variables), **own, **passed}
+    given = {**_environment(source, line.variables), **own, **passed}
     request = request_of_words(runner + words)
     said = Evidence(source.path, line.line)
     way = " ".join([script.path, target, *parameters, *own])
@@ -300,6 +305,13 @@ def _led_to(
             seen.add(inner.path)
             for command in _of_source(checkout, inner, seen, own, depth + 1):
                 yield _requested(replace(command, said=said, section=line.section or command.section), handed)
+
+
+def _environment(source: Source, variables: Mapping[str, str]) -> Mapping[str, str]:
+    """Return those of the variables known at a line that the programs started there have as well: an image's are all its own."""
+    if source.form is Form.DOCKERFILE:
+        return variables
+    return exported(source.text, variables) if source.form in {Form.SHELL, Form.MARKDOWN} else NOTHING
 
 
 def _requested(command: LaunchCommand, request: MachineRequest) -> LaunchCommand:

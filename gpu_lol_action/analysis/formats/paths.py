@@ -94,6 +94,15 @@ _FORMS = {
 }
 
 
+# What sets variables for whoever reads it, line by line as a shell does.
+_VARIABLES = regex(r"(?:[\w-]{0,40}\.)?env(?:\.[\w-]{1,30})?")
+
+
+def sets_variables(path: str) -> bool:
+    """Whether the file is one of variables, or what it is copied from: ``.env``, ``.env.example``, ``server.env``."""
+    return _VARIABLES.fullmatch(path.rpartition("/")[2].lower()) is not None and form_of(path) is Form.SHELL
+
+
 def form_of(path: str) -> Form | None:
     """Return how the file is read; None for files that say nothing to us (data, pictures, lock files)."""
     name = path.rsplit("/", 1)[-1]
@@ -122,7 +131,8 @@ def form_of(path: str) -> Form | None:
     if small.startswith("readme") and ("." not in small or small.endswith(_READMES)):
         return Form.MARKDOWN
     dot = small.rfind(".")
-    return _FORMS.get(small[dot:]) if dot > 0 else None
+    form = _FORMS.get(small[dot:]) if dot > 0 else None
+    return Form.SHELL if form is None and small != "env" and _VARIABLES.fullmatch(small) else form
 
 
 def is_named_like_a_test(path: str) -> bool:
@@ -142,7 +152,7 @@ def role_of(path: str, form: Form) -> Role:
         return Role.ASIDE if is_aside else Role.PACKAGES
     if form is Form.MARKDOWN:
         return Role.DOCUMENTATION if not (folders & _ASIDE_FOLDERS - {"docs", "doc"}) else Role.ASIDE
-    if is_aside or (small.startswith(".") and not small.endswith(_DSTACK)):
+    if is_aside or (small.startswith(".") and not small.endswith(_DSTACK)) or _VARIABLES.fullmatch(small):
         return Role.ASIDE
     return Role.WORKLOAD
 

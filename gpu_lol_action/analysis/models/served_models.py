@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.command_lines.model_tools import model_of_tool
@@ -13,9 +14,11 @@ from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import find_model
 
 _SERVED = regex(r"vllm serve|sglang|text-generation-launcher|aphrodite run|mlc_llm serve")
+_OF_CONTAINERS = regex(r"^(?:services:|[ \t]+containers:)", re.MULTILINE)
 _MODEL_VARIABLE = regex(
     r"\b(?:HF_)?MODEL(?:_ID|_NAME)?[\"']?\s{0,3}[=:]\s{0,3}[\"']?([A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95})"
 )
+_NAMES = frozenset({"model", "model_id", "model_path", "model_name_or_path"})
 MAX_SERVICE = 64 * 1024  # characters of a file that describes one
 
 
@@ -30,9 +33,12 @@ def told_as_variable(run: Run) -> Iterator[Finding]:
     command = run.command
     if command is None or _SERVED.match(command.target) is None or command.source.form is not Form.YAML:
         return
-    for found in _MODEL_VARIABLE.finditer(command.source.text[:MAX_SERVICE]):
-        if (name := model_name(found[1])) is not None:
-            where = Evidence(command.source.path, command.source.text.count("\n", 0, found.start(1)) + 1)
+    text = command.source.text[:MAX_SERVICE]
+    # Of several containers each has variables of its own.
+    own = set(command.environment.values()) if _OF_CONTAINERS.search(text) else None
+    for found in _MODEL_VARIABLE.finditer(text) if not _NAMES.intersection(command.options) else ():
+        if (own is None or found[1] in own) and (name := model_name(found[1])) is not None:
+            where = Evidence(command.source.path, text.count("\n", 0, found.start(1)) + 1)
             yield Finding("model.id", name, f"`{run.shown}` is given it as a variable", Confidence.HIGH, where)
             return
 
