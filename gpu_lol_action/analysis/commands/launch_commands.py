@@ -31,7 +31,7 @@ from gpu_lol_action.analysis.command_lines.option_words import split_options
 from gpu_lol_action.analysis.command_lines.script_options import set_by_options
 from gpu_lol_action.analysis.command_lines.server_images import put_entry_points
 from gpu_lol_action.analysis.command_lines.server_variables import told_by_variables
-from gpu_lol_action.analysis.command_lines.shell_defaults import exported, handed_places, is_left_open
+from gpu_lol_action.analysis.command_lines.shell_defaults import handed_places, is_left_open
 from gpu_lol_action.analysis.command_lines.terminal_sessions import within_session
 from gpu_lol_action.analysis.commands.cloned_paths import at_hand
 from gpu_lol_action.analysis.commands.console_scripts import scripts_of_its_own
@@ -50,7 +50,7 @@ from gpu_lol_action.analysis.commands.machine_requests import (
 from gpu_lol_action.analysis.commands.moved_folders import found_there
 from gpu_lol_action.analysis.commands.pipeline_stages import parameters
 from gpu_lol_action.analysis.commands.project_tasks import FILES
-from gpu_lol_action.analysis.commands.sourced_scripts import sourcing
+from gpu_lol_action.analysis.commands.sourced_scripts import environment_of, sourcing
 from gpu_lol_action.analysis.commands.wrapped_commands import working_part, wrapped
 from gpu_lol_action.analysis.documents.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.documents.reading_order import by_mention, by_name
@@ -145,7 +145,7 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     is_told = bool(found)
     for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)[:MAX_PROGRAMS]:
         place, told = _submitter(checkout, found, source)
-        lines = [*started_lines(source), *(() if is_told else programs_started(source))]
+        lines = [*started_lines(checkout, source), *(() if is_told else programs_started(checkout, source))]
         started = [*_of_program(checkout, source, lines), *_of_jobs(checkout, source)]
         if told is not None:
             started = [replace(each, said=told.said, section=told.section) for each in started]
@@ -259,7 +259,7 @@ def _of_source(
             continue
         command = parse_command(at_hand(checkout, line), line.variables, source, line.line, scripts)
         if command is not None and not is_a_word_alone(checkout, command.tool):
-            known = {**_environment(source, line.variables), **command.environment}
+            known = {**environment_of(source, line.variables), **command.environment}
             command = replace(command, section=line.section, folder=line.folder, environment=known)
             yield _requested(command, request)
         elif depth < MAX_FOLLOWED:
@@ -289,7 +289,7 @@ def _led_to(
     taken = set_by_options(script.text, parameters)
     passed = {**handed_places(parameters[:20]), **handed_words(script.text, parameters)} if taken is None else taken
     passed = passed or (example_call(script) if not parameters else {})
-    given = {**_environment(source, line.variables), **own, **passed}
+    given = {**environment_of(source, line.variables), **own, **passed}
     request = request_of_words(runner + words)
     said = Evidence(source.path, line.line)
     way = " ".join([script.path, target, *parameters, *own])
@@ -305,13 +305,6 @@ def _led_to(
             seen.add(inner.path)
             for command in _of_source(checkout, inner, seen, own, depth + 1):
                 yield _requested(replace(command, said=said, section=line.section or command.section), handed)
-
-
-def _environment(source: Source, variables: Mapping[str, str]) -> Mapping[str, str]:
-    """Return those of the variables known at a line that the programs started there have as well: an image's are all its own."""
-    if source.form is Form.DOCKERFILE:
-        return variables
-    return exported(source.text, variables) if source.form in {Form.SHELL, Form.MARKDOWN} else NOTHING
 
 
 def _requested(command: LaunchCommand, request: MachineRequest) -> LaunchCommand:

@@ -210,8 +210,10 @@ def _joined(
 
 
 def _set_in_front(line: str, part: str, variables: Mapping[str, str], given: Mapping[str, str]) -> Mapping[str, str]:
-    """Return what is known behind the first part of a line: ``NUM_GPUS=8; torchrun --nproc_per_node=$NUM_GPUS train.py``."""
-    found = _VARIABLE.match(part) if line.startswith(part) else None
+    """Return what is known behind the first parts of a line: ``NUM_GPUS=8; torchrun --nproc_per_node=$NUM_GPUS train.py``."""
+    before = line.partition(part)[0].split(";")
+    is_set_before = all(not each.strip() or _VARIABLE.match(each.strip()) for each in before)
+    found = _VARIABLE.match(part) if is_set_before else None
     if found is None or found[1] in given or not found[2] or len(variables) >= MAX_VARIABLES:
         return variables
     return {**variables, found[1]: substitute(found[2].strip("\"'"), variables)[:MAX_VALUE]}

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from gpu_lol_action.analysis.command_lines.container_words import is_secret
-from gpu_lol_action.analysis.command_lines.shell_defaults import handed_places, is_left_open
-from gpu_lol_action.analysis.commands.launch_lines import Sourcing, variables_left
+from gpu_lol_action.analysis.command_lines.shell_defaults import exported, handed_places, is_left_open
+from gpu_lol_action.analysis.commands.launch_lines import NOTHING, Sourcing, variables_left
 from gpu_lol_action.analysis.commands.program_configs import plain_path
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
@@ -42,6 +42,13 @@ def sourcing(checkout: Checkout, source: Source, nested: int = 0) -> Sourcing:
         return dict(_left(checkout, script.path, known, nested))
 
     return left
+
+
+def environment_of(source: Source, variables: Mapping[str, str]) -> Mapping[str, str]:
+    """Return those of the variables known at a line that the programs started there have as well: an image's are all its own."""
+    if source.form is Form.DOCKERFILE:
+        return variables
+    return exported(source.text, variables) if source.form in {Form.SHELL, Form.MARKDOWN} else NOTHING
 
 
 def _found(checkout: Checkout, source: Source, name: str) -> Source | None:

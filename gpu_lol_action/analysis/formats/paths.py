@@ -100,7 +100,11 @@ _VARIABLES = regex(r"(?:[\w-]{0,40}\.)?env(?:\.[\w-]{1,30})?")
 
 def sets_variables(path: str) -> bool:
     """Whether the file is one of variables, or what it is copied from: ``.env``, ``.env.example``, ``server.env``."""
-    return _VARIABLES.fullmatch(path.rpartition("/")[2].lower()) is not None and form_of(path) is Form.SHELL
+    return _is_of_variables(path.rpartition("/")[2].lower())
+
+
+def _is_of_variables(small: str) -> bool:
+    return small != "env" and _VARIABLES.fullmatch(small) is not None and small[small.rfind(".") :] not in _FORMS
 
 
 def form_of(path: str) -> Form | None:
@@ -132,7 +136,7 @@ def form_of(path: str) -> Form | None:
         return Form.MARKDOWN
     dot = small.rfind(".")
     form = _FORMS.get(small[dot:]) if dot > 0 else None
-    return Form.SHELL if form is None and small != "env" and _VARIABLES.fullmatch(small) else form
+    return Form.SHELL if form is None and _is_of_variables(small) else form
 
 
 def is_named_like_a_test(path: str) -> bool:
@@ -152,7 +156,7 @@ def role_of(path: str, form: Form) -> Role:
         return Role.ASIDE if is_aside else Role.PACKAGES
     if form is Form.MARKDOWN:
         return Role.DOCUMENTATION if not (folders & _ASIDE_FOLDERS - {"docs", "doc"}) else Role.ASIDE
-    if is_aside or (small.startswith(".") and not small.endswith(_DSTACK)) or _VARIABLES.fullmatch(small):
+    if is_aside or (small.startswith(".") and not small.endswith(_DSTACK)) or _is_of_variables(small):
         return Role.ASIDE
     return Role.WORKLOAD
 

@@ -26,10 +26,10 @@ from gpu_lol_action.analysis.models.model_loads import (
     loaded_texts,
     loads_of,
     model_name,
-    referred_models,
 )
 from gpu_lol_action.analysis.models.model_shapes import shape_of_config, shape_of_run
 from gpu_lol_action.analysis.models.models_beside import largest_first
+from gpu_lol_action.analysis.models.referred_models import referred_models
 from gpu_lol_action.analysis.models.served_models import served_words, told_as_variable, told_to_a_tool
 from gpu_lol_action.analysis.networks.sources import runs_without_gradients
 from gpu_lol_action.analysis.programs.behavior import Behavior

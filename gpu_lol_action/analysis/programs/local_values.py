@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.programs.taken_names import modules_of, origins
@@ -10,6 +12,23 @@ from gpu_lol_action.analysis.python.defaults import Given
 from gpu_lol_action.analysis.python.tree import Signature
 from gpu_lol_action.analysis.python.values import STARRED, Value
 from gpu_lol_action.domain.records import record
+
+_HANDED_ON = frozenset({"bind", "remote"})
+"""What Ray calls a class or function by that it runs elsewhere: ``Engine.bind("a/b")`` makes an ``Engine("a/b")``."""
+
+
+def called(call: Call) -> str:
+    """Return the function or class that a call calls, also where Ray hands it on."""
+    return call.name.partition(".")[0] if call.last in _HANDED_ON else call.last
+
+
+def calls_of(caller: Source, function: str) -> list[Call]:
+    """Return a program's calls of a function or class of that name, as if each was called directly."""
+    if caller.code is None:
+        return []
+    found = list(caller.code.calls_named(function))
+    handed = caller.code.calls_named(*sorted(_HANDED_ON)) if function and caller.mentions("ray") else ()
+    return [*found, *(replace(call, name=function) for call in handed if called(call) == function)]
 
 
 def means(call: Call, caller: Source, source: Source, function: str, signature: Signature) -> bool:

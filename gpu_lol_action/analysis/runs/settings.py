@@ -23,10 +23,10 @@ from gpu_lol_action.analysis.programs.code_settings import (
     meant,
 )
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
+from gpu_lol_action.analysis.programs.followed_values import Follower
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.runs.chosen_modules import without_others
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
-from gpu_lol_action.analysis.runs.followed_values import Follower
 from gpu_lol_action.analysis.runs.open_choices import without_open_choices
 from gpu_lol_action.analysis.runs.other_places import OtherPlaces
 from gpu_lol_action.analysis.runs.run_configs import run_configs, stray_configs

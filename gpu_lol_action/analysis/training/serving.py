@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.runs.entry_points import Run
+from gpu_lol_action.analysis.runs.serving_engine import builds_engine
 from gpu_lol_action.analysis.runs.settings import Scope, look_up
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
@@ -16,9 +18,9 @@ _STARTED = ("vllm.entrypoints", "ts.llm_launcher")
 _PACKED = "vllm_engine_config"
 
 
-def detect_serving(run: Run, scope: Scope) -> list[Finding]:
-    """Return which share of a card a server takes."""
-    if not _is_by_command(run) and not _is_packed(scope):
+def detect_serving(checkout: Checkout, run: Run, scope: Scope) -> list[Finding]:
+    """Return which share of a card a server takes, or an engine that the program builds."""
+    if not _is_by_command(run) and not _is_packed(scope) and not builds_engine(checkout, run, "vllm"):
         return []
     told = look_up(scope, ("gpu_memory_utilization",))
     share = _share(told.text) if told is not None else None

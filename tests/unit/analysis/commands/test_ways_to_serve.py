@@ -77,6 +77,9 @@ WAYS = {
         "start.sh": f"exec {NAMED}\n",
     },
     "an image's shell": {"Dockerfile": f'FROM ubuntu\nENTRYPOINT ["/bin/bash", "-c"]\nCMD ["{SERVE}"]\n'},
+    "a case": {
+        "serve.sh": f'case "${{1:-14b}}" in\n  7b) MODEL=Qwen/Qwen2.5-7B-Instruct; TP=1; LENGTH=512;;\n  14b) MODEL={MODEL}; TP=2; LENGTH=16384 ;;\nesac\n{NAMED}\n'
+    },
     "tmux": {"serve.sh": f'tmux new-session -d -s vllm "{SERVE}"\n'},
     "tmux, sent": {"serve.sh": f'tmux send-keys -t vllm "{SERVE}" C-m\n'},
     "screen": {"serve.sh": f'screen -dmS vllm bash -c "{SERVE}"\n'},

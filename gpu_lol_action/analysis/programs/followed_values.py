@@ -6,7 +6,6 @@ What is not told in one way is not told: of several sections, callers or modules
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 
@@ -17,6 +16,8 @@ from gpu_lol_action.analysis.programs.code_settings import FOR_TRIALS, given_by_
 from gpu_lol_action.analysis.programs.local_values import (
     Argument,
     argument_of,
+    called,
+    calls_of,
     classes_with,
     givens,
     local_value,
@@ -25,12 +26,11 @@ from gpu_lol_action.analysis.programs.local_values import (
     parameters_of,
 )
 from gpu_lol_action.analysis.programs.main_guards import started_alone
-from gpu_lol_action.analysis.programs.taken_names import UNSET, starts, taken
+from gpu_lol_action.analysis.programs.others_names import BESIDE, HOLDS_OPTIONS, JUDGES, SPLITS, TRIES
+from gpu_lol_action.analysis.programs.taken_names import UNSET, modules_of, origins, starts, taken
 from gpu_lol_action.analysis.python.values import ENVIRONMENT, STARRED, Value
 from gpu_lol_action.analysis.python.walk import LEAST_ENTRIES
-from gpu_lol_action.analysis.runs.other_places import JUDGES
 from gpu_lol_action.domain.finding import Evidence
-from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 MAX_STEPS = 5
@@ -39,17 +39,6 @@ MAX_FOLLOWED = 400
 """Steps for one program's arguments."""
 MAX_CALLERS = 12
 MAX_WORDS, MAX_ALIKE = 6, 200
-_HOLDS_OPTIONS = regex(
-    r"(?:\w{0,20}_)?(?:args|opts?|options|flags|cfg|conf|config|configs|hparams|hps?|params|settings)", re.IGNORECASE
-)
-_TRIES = regex(r"_?(?:tests?|overfit|sanity|demo|check)(?:_.{0,60})?", re.IGNORECASE)
-# What judges a training, and models beside the one that learns.
-_BESIDE = regex(
-    r"(?:^|[._])(?:val|valid|validation|validate|tests?|tst|eval|evaluation|evaluate|dev|teacher|critic|judge|reward|scor(?:er|ing)|draft)"
-    r"(?:model)?(?:$|[._])",
-    re.IGNORECASE,
-)
-_SPLITS = regex(r"[Tt]okeni[sz]er?\b")
 Told = tuple[str, "Evidence | None"]
 """A value's text, and where that is written if it is not in the call itself."""
 
@@ -94,9 +83,15 @@ class Follower:
         entries = registry_entries(source)
         found: dict[str, list[tuple[Setting, Evidence]]] = {}
         for setting, value in given_by_name(source):
-            is_beside = _BESIDE.search(setting.owner) or _BESIDE.search(value.path or "")
-            is_cut = source is not self.closure[0] and _SPLITS.search(setting.path)  # of a text beside the model's
-            if value.text is not None or setting.owner in entries or is_cut or (is_beside and not setting.text):
+            is_beside = BESIDE.search(setting.owner) or BESIDE.search(value.path or "")
+            is_cut = source is not self.closure[0] and SPLITS.search(setting.path)  # of a text beside the model's
+            is_asked = (value.path or "").startswith(f"{ENVIRONMENT}.")
+            if (
+                (value.text is not None and not is_asked)
+                or setting.owner in entries
+                or is_cut
+                or (is_beside and not setting.text)
+            ):
                 continue
             told = self._told(source, setting, value)
             if told is not None and told[0] != setting.text:
@@ -110,19 +105,42 @@ class Follower:
                 yield known
 
     def _told(self, source: Source, setting: Setting, value: Value) -> Told | None:
-        if not setting.text or (
-            value.path == value.reference and value.reference in parameters_of(source, setting.owner)
+        if (said := self._of_environment(source, value, setting.owner)) is not None:
+            return said
+        is_chosen = value.path is None and value.key is not None and value.key.text is None
+        if (
+            not setting.text
+            or is_chosen
+            or (value.path == value.reference and value.reference in parameters_of(source, setting.owner))
         ):
             return self.value(source, value, setting.owner)
         # What an option starts with is not what the configuration says (`r=model_args.lora_rank`).
         base, _, rest = (value.path or "").removeprefix("self.").partition(".")
-        if not rest or _HOLDS_OPTIONS.fullmatch(base) is None or value.reference not in option_names(source):
+        if not rest or HOLDS_OPTIONS.fullmatch(base) is None or value.reference not in option_names(source):
             return None
         found = self._said_under([fold_key(word) for word in rest.split(".")])
         return found if any(each.path == fold_key(rest) for each in self._named_so(fold_key(rest))) else None
 
+    def _of_environment(self, source: Source, value: Value, owner: str) -> Told | None:
+        """Return what the run's environment says where a program asks it for a value: it goes before what this falls back to."""
+        if not self.options or not source.mentions("env"):
+            return None
+        for _ in range(MAX_STEPS):
+            path = value.path or ""
+            if path.startswith(f"{ENVIRONMENT}."):
+                name = fold_key(path.rpartition(".")[2])
+                asked = [each for each in self.options if each.path == name and not is_unfilled(each.text)]
+                return (asked[0].text, asked[0].evidence) if asked else None
+            local = local_value(source, path, owner) if path and "." not in path else None
+            if local is None:
+                return None
+            value = local.value
+        return None
+
     def value(self, source: Source, value: Value, owner: str, steps: int = 0) -> Told | None:
         """Return what an expression of a program is, which stands in a function or class, ``owner``; None where it is not told in one way."""
+        if (said := self._of_environment(source, value, owner)) is not None:
+            return said
         if value.text is not None:
             return value.text, None
         if source.code is None or steps > MAX_STEPS or self.left <= 0 or value is STARRED:
@@ -134,9 +152,11 @@ class Follower:
         if (path or "").startswith(f"{ENVIRONMENT}."):
             asked = [each for each in self.options if each.path == fold_key(words[-1])]
             found = (asked[0].text, asked[0].evidence) if asked else None
+        elif path is None and value.table is not None and value.key is not None:
+            found = self._entry(source, value.table, value.key, owner, steps)
         elif path is not None and len(words) > 1:
             words = self._whole_name(source, words, owner)
-            if _BESIDE.search(".".join(words)) is not None:
+            if BESIDE.search(".".join(words)) is not None:
                 return None
             found = self._said_under([fold_key(word) for word in words[1:]]) or self._imported(source, words)
         elif path is not None:
@@ -146,6 +166,17 @@ class Follower:
         is_plain = path is not None and len(words) == 1
         text = source.code.resolve(value, owner) if found is None and not is_plain else None
         return (text, None) if text is not None else found
+
+    def _entry(self, source: Source, table: str, key: Value, owner: str, steps: int) -> Told | None:
+        """Return the entry of a program's table, or of one that it takes from a module, under a key that something else tells (``MODELS[args.size]``)."""
+        told = self.value(source, key, owner, steps + 1)
+        module, name = origins(source).get(table, ("", ""))
+        places = [(source, table), *((other, name or table) for other in modules_of(module, self.closure))]
+        for place, called_there in places if told is not None else ():
+            entries = place.code.names().tables.get(called_there, {}) if place.code is not None else {}
+            if told is not None and (entry := entries.get(told[0])) is not None:
+                return self.value(place, entry, "", steps + 1)
+        return None
 
     def _named_so(self, name: str) -> list[Setting]:
         """Return what is said under this name, or under one that ends in it, behind a section."""
@@ -216,12 +247,16 @@ class Follower:
         if place not in self._given:
             self._given[place] = None  # where calls lead back to themselves
             found: list[Told] = []
+            is_called = False
             for caller in self._callers(source, function):
                 for given in self._calls(caller, source, function, parameter):
+                    is_called = True
                     told = self.value(given.source, given.value, given.owner, steps + 1) if given is not None else None
                     if told is None or given is None:
                         return None
                     found.append((told[0], told[1] or Evidence(given.source.path, given.line)))
+            if not is_called and source is self.closure[0]:  # Fire, Typer and Click hand it what the command says
+                found += [(each.text, each.evidence) for each in self.options if each.path == fold_key(parameter)][:1]
             self._given[place] = found[0] if len({text for text, _ in found}) == 1 else None
         return self._given[place]
 
@@ -231,7 +266,7 @@ class Follower:
             return [source]
         if not self._calling:
             for caller in self.closure:
-                for last in dict.fromkeys(call.last for call in caller.code.calls) if caller.code is not None else ():
+                for last in dict.fromkeys(map(called, caller.code.calls)) if caller.code is not None else ():
                     self._calling.setdefault(last, []).append(caller)
         return self._calling.get(function, ())
 
@@ -241,8 +276,8 @@ class Follower:
             return
         signature = source.code.signatures[function]
         alone = started_alone(caller) if caller is not self.closure[0] else range(0)
-        for call in caller.code.calls_named(function)[:MAX_CALLERS]:
-            is_tried = call.line in alone or FOR_TRIALS.search(call.owner) or _TRIES.fullmatch(call.owner)
+        for call in calls_of(caller, function)[:MAX_CALLERS]:
+            is_tried = call.line in alone or FOR_TRIALS.search(call.owner) or TRIES.fullmatch(call.owner)
             if not is_tried and call.owner != function and means(call, caller, source, function, signature):
                 yield argument_of(call, caller, source, function, parameter)
 
@@ -250,7 +285,7 @@ class Follower:
         """Return what modules of the project that the program imports say of a name."""
         others = [other for other in self.closure if other is not source]
         found = [(other, each) for other, each in taken(source, words, others) if len(words) <= 2 or each.is_option]
-        if not found and len(words) == 2 and _HOLDS_OPTIONS.fullmatch(words[0]) is not None:
+        if not found and len(words) == 2 and HOLDS_OPTIONS.fullmatch(words[0]) is not None:
             # What a parser elsewhere has made is handed through, but where the program has one of its own.
             has_own = any(each.mentions("add_argument") for each in (source, self.closure[0]))
             parsing = [] if has_own else [other for other in others if not JUDGES.fullmatch(other.name)]
