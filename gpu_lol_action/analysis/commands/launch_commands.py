@@ -26,11 +26,12 @@ from gpu_lol_action.analysis.command_lines.launch_tools import (
     without_runners,
 )
 from gpu_lol_action.analysis.command_lines.led_to import followed
+from gpu_lol_action.analysis.command_lines.llama_cpp import told_to_llama_cpp
 from gpu_lol_action.analysis.command_lines.openmmlab_launchers import openmmlab_launch
 from gpu_lol_action.analysis.command_lines.option_words import split_options
 from gpu_lol_action.analysis.command_lines.script_options import set_by_options
 from gpu_lol_action.analysis.command_lines.server_images import put_entry_points
-from gpu_lol_action.analysis.command_lines.server_variables import told_by_variables
+from gpu_lol_action.analysis.command_lines.server_variables import in_plain_numbers, told_by_variables
 from gpu_lol_action.analysis.command_lines.shell_defaults import handed_places, is_left_open
 from gpu_lol_action.analysis.command_lines.terminal_sessions import within_session
 from gpu_lol_action.analysis.commands.cloned_paths import at_hand
@@ -215,6 +216,7 @@ def parse_command(
         return None
     options, places = split_options(rest)
     options = {**told_by_variables(tool, {**variables, **own}), **options}
+    options |= {**told_to_llama_cpp(tool, options), **in_plain_numbers(tool, options)}
     target = module or target_of(tool, options, places)
     if target is None and tool in COUNT_FLAGS:
         target = next((scripts[place] for place in places if place in scripts), None)  # `torchrun $(which ours)`

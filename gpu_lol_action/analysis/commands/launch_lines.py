@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.commands.mosaic_jobs import is_mosaic_job, mosaic_l
 from gpu_lol_action.analysis.commands.moved_folders import moved
 from gpu_lol_action.analysis.commands.pipeline_stages import PIPELINES, stage_lines
 from gpu_lol_action.analysis.commands.project_tasks import task_lines
+from gpu_lol_action.analysis.commands.service_files import TASKFILES, keeps_services, service_lines, taskfile_lines
 from gpu_lol_action.analysis.commands.spacy_projects import is_spacy_project, project_lines
 from gpu_lol_action.analysis.documents.lost_marks import with_lost_marks
 from gpu_lol_action.analysis.documents.shown_lines import shown_lines
@@ -104,6 +105,8 @@ def command_lines(
         raw = task_lines(source)
     elif is_makefile(source):
         raw = _of_makefile(source)
+    elif keeps_services(source):
+        raw = service_lines(source)
     else:
         raw = with_kept_texts(with_taken_branches(with_called_functions(_numbered(source)), given))
     is_each_alone = source.form in {Form.NOTEBOOK, Form.TOML} or is_makefile(source)
@@ -250,6 +253,7 @@ def _of_task(source: Source, sourcing: Sourcing | None) -> Iterator[tuple[int, s
         (is_hosted(source), hosted_lines),
         (is_azure_job(source.text), azure_lines),
         (is_determined(source.text), determined_lines),
+        (source.name in TASKFILES, taskfile_lines),
         (is_mosaic_job(source.text), mosaic_lines),
     )
     if (lines := next((read for is_one, read in kinds if is_one), None)) is not None:

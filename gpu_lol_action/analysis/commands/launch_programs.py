@@ -15,7 +15,16 @@ from gpu_lol_action.domain.patterns import regex
 
 MAX_STARTED = 10
 MAX_PROGRAMS = 200
-_STARTERS = ("subprocess", "os.system", "Popen", "execvp", "azure.ai.ml", "invoke")
+_STARTERS = (
+    "subprocess",
+    "os.system",
+    "Popen",
+    "execvp",
+    "azure.ai.ml",
+    "invoke",
+    "execute_shell_command",
+    "launch_server_cmd",
+)
 _RUNS = ("run", "Popen", "call", "check_call", "check_output", "system")
 _TRAINING_TOOLS = ("llamafactory-cli", "axolotl", "litgpt", "lm_eval", "lm-eval")
 _STARTED = (*SERVING_TOOLS, *COUNT_FLAGS, *_TRAINING_TOOLS)
@@ -23,8 +32,8 @@ _TOOLS = "|".join(sorted({*_STARTED} - {"tune"}))
 _FIRST = regex(rf"(?:{_TOOLS})\b|python3?\s+-m\s+(?:{'|'.join(map(re.escape, SERVERS))})")
 # How a literal begins that may be such a command, or the first word of a list: also on the line behind `"""\`. `"accelerate>=1.0"` is
 # a package.
-_WRITTEN = regex(rf"[\"'](?:\\\n)?(?:{_TOOLS})\b(?![ ]?[=<>~!]=)")
-_PYTHON_WRITTEN = regex(r"[\"'](?:\\\n)?python3?\b|\bsys\.executable\b")
+_WRITTEN = regex(rf"[\"'](?:\\\n|\n[ ]{{0,20}})?(?:{_TOOLS})\b(?![ ]?[=<>~!]=)")
+_PYTHON_WRITTEN = regex(r"[\"'](?:\\\n|\n[ ]{0,20})?python3?\b|\bsys\.executable\b")
 # A program that is started with options of its own; without any it is as likely a step before the work as the work.
 _WITH_OPTIONS = regex(r"python3?\s+(?:-u\s+)?[\w./-]{1,120}\.py\s(?:[^\n]{0,400}\s)?--?[A-Za-z]")
 # A job's command, as far as it is written out: `command=("torchrun train.py" + …)`.
@@ -45,8 +54,9 @@ def started_lines(checkout: Checkout, source: Source) -> Iterator[tuple[int, str
     words, count = StartedWords(checkout, source, source.code), 0
     for value, line, owner, name in _values(source.code):
         text = words.line(value, owner, name, line)
+        text = text.strip() if text is not None else None
         if text is not None and _FIRST.match(text):
-            yield line, text
+            yield line, text.replace("\n", " ")
             count += 1
             if count >= MAX_STARTED:
                 return

@@ -117,7 +117,7 @@ def form_of(path: str) -> Form | None:
         return Form.DOCKERFILE
     if small.endswith(".py"):  # most are
         return Form.PYTHON if small != ".py" else None
-    if small in {"makefile", "justfile"} or small.endswith(".mk"):
+    if small in {"makefile", "justfile", "procfile", "supervisord.conf"} or small.endswith((".mk", ".service")):
         return Form.SHELL
     if small in {"pipfile", "mlproject"}:
         return Form.TOML if small == "pipfile" else Form.YAML

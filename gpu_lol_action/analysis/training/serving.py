@@ -16,6 +16,8 @@ SHARE_FIELD = "serving.memory_share"
 VLLM_SHARE = 0.9
 _STARTED = ("vllm.entrypoints", "ts.llm_launcher")
 _PACKED = "vllm_engine_config"
+_HANDED_ON = ("engine_kwargs.",)
+"""Where Ray's server of language models is told what vLLM is told."""
 
 
 def detect_serving(checkout: Checkout, run: Run, scope: Scope) -> list[Finding]:
@@ -40,8 +42,9 @@ def _is_by_command(run: Run) -> bool:
 
 
 def _is_packed(scope: Scope) -> bool:
-    """Whether a configuration has TorchServe start the engine."""
-    return any(_PACKED in setting.path for _, settings in scope.tiers[1:2] for setting in settings)
+    """Whether a configuration has TorchServe start the engine, or has Ray hand its options on."""
+    packed = any(_PACKED in setting.path for _, settings in scope.tiers[1:2] for setting in settings)
+    return packed or any(word in s.path for word in _HANDED_ON for _, said in scope.tiers[1:3] for s in said)
 
 
 def _share(text: str) -> float | None:

@@ -46,7 +46,7 @@ _SAMPLE = "max_length"
 _OF_FUNCTIONS = ("max_seq_length", "seq_length", "seq_len", "sequence_length")
 _POSITIONS = regex(r"`(?:context_length|context_len|max_context_length|ctx_len|n_ctx|block_size)`")
 # Runtimes that keep room for as many tokens as they are told, and servers that take requests of so many.
-_KEEPS, _OF_SERVERS = regex(r"(?:Chat)?Llama(?:Cpp)?\."), ("max_total_tokens",)
+_OF_LLAMA_CPP, _OF_SERVERS = ("n_gpu_layers", "gpu_layers"), ("max_total_tokens",)
 LONGEST = 2_000_000
 MOST_READ = 8192  # tokens of a prompt and its answer where nothing says them
 MOST_ANSWERS = 64  # that anybody has a language model write at a time without saying so
@@ -152,8 +152,7 @@ def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     said = _number("training.sequence_length", scope, names, 16, LONGEST)
     if run.behavior is not Behavior.TRAINS:
         said = said or _number("training.sequence_length", scope, _OF_SERVERS, 16, LONGEST)
-        is_kept = whole is not None and _KEEPS.match(whole.setting.path) is not None
-        is_kept = is_kept or bool(serving_engine.detect(checkout, run))
+        is_kept = look_up(scope, _OF_LLAMA_CPP) is not None or bool(serving_engine.detect(checkout, run))
         return None if said is not None and not is_kept and _is_all_it_could(said) else said
     drawn = drawn_length(run) if said is None or said.confidence is not Confidence.HIGH else None
     said = answered_length(scope, whole) or joined_length(checkout, run, scope, whole) or drawn or said

@@ -80,6 +80,27 @@ WAYS = {
     "a case": {
         "serve.sh": f'case "${{1:-14b}}" in\n  7b) MODEL=Qwen/Qwen2.5-7B-Instruct; TP=1; LENGTH=512;;\n  14b) MODEL={MODEL}; TP=2; LENGTH=16384 ;;\nesac\n{NAMED}\n'
     },
+    "in thousands": {"serve.sh": SERVE.replace("16384", "16K") + "\n"},
+    "fetched before": {
+        "serve.sh": f'hf download {MODEL} \\\n  --local-dir "./weights"\nvllm serve ./weights/ {OPTIONS}\n'
+    },
+    "a unit": {
+        "deploy/llm.service": f"[Service]\nEnvironment=HF_HOME=/cache\nEnvironment=MODEL={MODEL}\nExecStart=/opt/venv/bin/vllm serve ${{MODEL}} \\\n  {OPTIONS}\nRestart=always\n"
+    },
+    "a Procfile": {"Procfile": f"web: {SERVE}\n"},
+    "supervisord": {"supervisord.conf": f"[supervisord]\nnodaemon=true\n\n[program:llm]\ncommand={SERVE}\n"},
+    "a Taskfile": {
+        "Taskfile.yml": f"version: '3'\nvars:\n  MODEL: {MODEL}\ntasks:\n  serve:\n    vars:\n      TP: 2\n    cmds:\n      - vllm serve {{{{.MODEL}}}} -tp {{{{.TP}}}} --max-model-len 16384\n"
+    },
+    "a notebook's helper": {
+        "a.ipynb": cells(
+            f'from sglang.utils import launch_server_cmd\nprocess, port = launch_server_cmd("""\npython -m sglang.launch_server --model-path {MODEL} \\\n  --tp 2 --context-length 16384\n""")'
+        )
+    },
+    "Ray's configuration": {
+        "README.md": "```\nserve run serve_config.yaml\n```\n",
+        "serve_config.yaml": f"applications:\n- name: llm\n  import_path: ray.serve.llm:build_openai_app\n  args:\n    llm_configs:\n    - model_loading_config:\n        model_id: mine\n        model_source: {MODEL}\n      engine_kwargs:\n        tensor_parallel_size: 2\n        max_model_len: 16384\n",
+    },
     "tmux": {"serve.sh": f'tmux new-session -d -s vllm "{SERVE}"\n'},
     "tmux, sent": {"serve.sh": f'tmux send-keys -t vllm "{SERVE}" C-m\n'},
     "screen": {"serve.sh": f'screen -dmS vllm bash -c "{SERVE}"\n'},
@@ -141,7 +162,9 @@ def test_its_command_says_it_before_its_environment_does(checkout: Build) -> Non
         ({"pod.yaml": f'{POD}{ENTRIES}    args: ["--model", "$(OTHER)"]\n'}, None),
         ({"settings.env": VARIABLES, "serve.sh": f"{NAMED}\n"}, None),
         ({".env.example": VARIABLES.replace(MODEL, "<your-model>"), "serve.sh": f"source .env\n{NAMED}\n"}, None),
-        # What a notebook sets twice is not known.
+        # Where another model is fetched to; a unit of another kind; what a notebook sets twice is not known.
+        ({"serve.sh": f"hf download {MODEL} --local-dir ./other\nvllm serve ./weights -tp 2\n"}, None),
+        ({"llm.timer": f"[Timer]\nExecStart=vllm serve {MODEL}\n", "a.py": "import torch\n"}, None),
         ({"a.ipynb": cells(f"MODEL = '{MODEL}'\nMODEL = 'gpt2'", "!vllm serve {MODEL} -tp 2")}, None),
     ],
 )
