@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpu_lol_action.analysis.command_lines.launched_tools import bare_name, tool_among
+from gpu_lol_action.analysis.command_lines.llama_cpp import LLAMA_CPP, computes_on_a_card
 from gpu_lol_action.analysis.command_lines.model_tools import MODEL_TOOLS, is_model_command
 from gpu_lol_action.analysis.command_lines.research_tools import RESEARCH_TOOLS
 from gpu_lol_action.analysis.command_lines.shell_words import shell_words, without_redirections
@@ -26,14 +27,14 @@ NODE_FLAGS = ("nnodes", "num_nodes", "num_machines", "cluster.num_nodes")
 COUNTS_ALL_MACHINES, MOST_CARDS = frozenset({"accelerate", "horovodrun", "mpirun"}), 16
 TOOLS = frozenset({"llamafactory-cli", "axolotl", "vllm", "tune", "litgpt", "swift", "trl", "autotrain", "sglang", "yolo", "nequip-train", "trtllm-serve", "mim", "nemo",
     "text-generation-launcher", "xtuner", "lmdeploy", "fairseq-train", "fairseq-hydra-train", "fairseq-generate", "fairseq-interactive", "ns-train", "mistral-chat", "lm_eval", "lm-eval",
-    "megatron", "caffe", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", "spacy", "text-embeddings-router", *RESEARCH_TOOLS, *MODEL_TOOLS})  # fmt: skip
+    "megatron", "caffe", "oumi", "unsloth", "openrlhf", "parlai", "lerobot-train", "metaseq-train", "spacy", "text-embeddings-router", *LLAMA_CPP, *RESEARCH_TOOLS, *MODEL_TOOLS})  # fmt: skip
 # Trainers of any model, told by a configuration: what their library can do besides says nothing of a run. By command: the package that each starts.
 CONFIGURED = {"llamafactory-cli": "llamafactory", "axolotl": "axolotl", "tune": "torchtune", "litgpt": "litgpt", "swift": "swift", "trl": "trl", "xtuner": "xtuner"}  # fmt: skip
 # Tools whose names mean other things as well (a language, a storage client, a library): only these words of them train or infer.
 _VERBS = {"swift": frozenset({"sft", "pt", "rlhf", "infer", "eval", "deploy", "app", "web-ui", "sample", "rollout", "export"}), "megatron": frozenset({"sft", "pt", "rlhf", "export"}), "caffe": frozenset({"train"}), "spacy": frozenset({"train", "pretrain"}), "ludwig": frozenset({"train", "experiment", "predict", "evaluate", "serve", "forecast", "hyperopt"}), "catalyst-dl": frozenset({"run"}), "allennlp": frozenset({"train", "fine-tune", "predict", "evaluate"}),
           "parlai": frozenset({"train_model", "tm", "train", "multiprocessing_train", "mp_train", "interactive", "i", "safe_interactive", "interactive_web", "eval_model"})}  # fmt: skip
 SERVERS = ("vllm.entrypoints", "sglang.launch_server", "sglang.bench_o", "lmdeploy", "fastchat.serve", "tgi", "llama_cpp.server", "ts.llm_launcher")  # fmt: skip
-SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy", "trtllm-serve")
+SERVING_TOOLS = ("vllm", "sglang", "text-generation-launcher", "lmdeploy", "trtllm-serve", *sorted(LLAMA_CPP))
 INTERFACES = frozenset({"streamlit", "gradio", "jupyter", "chainlit"})
 WEB_SERVERS = frozenset({"uvicorn", "gunicorn", "hypercorn", "fastapi", "flask", "waitress-serve"})
 
@@ -64,7 +65,7 @@ _FLAGS = regex(r"-[bBdEiIOPqsSuv]{1,6}m?")  # of the interpreter, which a module
 _MODULE = regex(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z_]\w+")
 _PROGRAM = regex(r"[a-z][a-z\d_-]{1,40}")
 _MAY_START = regex(
-    r"\$|\.(?:py|ipynb|sh|bash|slurm|sbatch)\b|python|\buv run\b.{0,200} (?:-m|--module) |\b(?:make|just|text-(?:generation|embeddings)-inference|lorax|"
+    r"\$|\.(?:py|ipynb|sh|bash|slurm|sbatch)\b|python|\buv run\b.{0,200} (?:-m|--module) |\b(?:make|just|text-(?:generation|embeddings)-inference|lorax|llama\.cpp:server|"
     + "|".join(
         sorted(
             {*TOOLS, *COUNT_FLAGS, *INTERFACES, *WEB_SERVERS, "fabric", "torchx", *SUBMITTERS}
@@ -237,6 +238,8 @@ def target_of(tool: str, options: Mapping[str, str], places: Sequence[str]) -> s
     """Return what is started: a script, a module, or the tool's own command; None where it is only a name or a placeholder."""
     if tool in MODEL_TOOLS:
         return " ".join([tool, *places[:1]]) if is_model_command(tool, options, places) else None
+    if tool in LLAMA_CPP:
+        return tool if computes_on_a_card(options) else None
     if tool in TOOLS:
         if tool in _VERBS and not _VERBS[tool] & set(places[:1]):
             return None

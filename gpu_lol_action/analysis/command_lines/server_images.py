@@ -11,6 +11,7 @@ _IMAGES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (regex(r"vllm/vllm-openai(?:[:@]|$)|rocm/vllm(?:[:@-]|$)|vllm-openai-rocm(?:[:@]|$)"), ("vllm", "serve")),
     (regex(r"(?:huggingface/text-generation-inference|predibase/lorax)(?:[:@]|$)"), ("text-generation-launcher",)),
     (regex(r"huggingface/text-embeddings-inference(?::(?!cpu)|@|$)"), ("text-embeddings-router",)),
+    (regex(r"(?:ggml-org|ggerganov)/llama\.cpp:server-(?:cuda|rocm)"), ("llama-server",)),
     (regex(r"openmmlab/lmdeploy(?:[:@]|$)"), ()),
     (regex(r"lmsysorg/sglang(?:[:@]|$)"), ()),
 )

@@ -30,7 +30,7 @@ _READS = regex(r"\s*(?:read|getopts|for|while|shift|source|\.|eval)\b")
 _IF = regex(r"\s*(el)?if\s+(.{1,300}?)\s*(?:;\s*then\b.*|then)?\s*$")
 _ELSE = regex(r"\s*else\s*$")
 _FI = regex(r"\s*fi\b")
-_CASE = regex(rf"\s*case\s+{_OF}\s+in\s*$")
+_CASE = regex(rf"\s*case\s+(?:{_OF}|[\"']?\$\{{(\w{{1,60}}):?-{_QUOTED}\}}[\"']?)\s+in\s*$")
 _ANY_CASE = regex(r"\s*case\s.{1,200}\sin\s*$")
 _ARM = regex(r"\s*\(?\s*([^()\s|]{1,60}(?:\s*\|\s*[^()\s|]{1,60}){0,12})\s*\)(?:\s|$)")
 _ESAC = regex(r"\s*esac\b")
@@ -59,6 +59,15 @@ def with_taken_branches(lines: Iterator[Numbered], given: Mapping[str, str]) -> 
     for number, line in kept:
         is_word = (opened or line.lstrip().startswith(_ASKS)) and _follow(line, opened, values)
         is_left_out = any(each.is_taken is False for each in opened)
+        if (
+            is_word
+            and opened
+            and opened[-1].is_case
+            and opened[-1].is_taken
+            and not is_left_out
+            and (arm := _ARM.match(line)) is not None
+        ):
+            line = line[arm.end() :].rstrip().removesuffix(";;")  # noqa: PLW2901
         if not is_left_out and not is_word:
             _keep(line, values, given, is_sure=all(each.is_taken for each in opened))
         yield number, "" if is_left_out else line
@@ -83,7 +92,8 @@ def _follow(line: str, opened: list[_Open], values: Mapping[str, str]) -> bool:
     elif _FI.match(line) and opened and not opened[-1].is_case:
         opened.pop()
     elif (found := _CASE.match(line)) is not None or _ANY_CASE.match(line):
-        opened.append(_Open(True, None, False, values.get(found[1]) if found is not None else None))
+        asked = (found[1] or found[2]) if found is not None else ""
+        opened.append(_Open(True, None, False, values.get(asked, found[3]) if found is not None else None))
     elif _ESAC.match(line) and opened and opened[-1].is_case:
         opened.pop()
     elif opened and opened[-1].is_case and (found := _ARM.match(line)) is not None and "$(" not in line:

@@ -15,6 +15,9 @@ _REDIRECTED = regex(r"[\d&]?>>?&?[\w./$-]+")
 _SOURCES = regex(
     r"(?:source|\.)\s+([\"']?.{1,300}?\.(?:sh|bash)|[\"']?[\w./-]{1,200})[\"']?((?:\s+[^\s#]{1,100}){0,10})\s*(?:#.*)?$"
 )
+_EXPORTS_FILE = regex(
+    r"\s*export\s+\$\((?:e?grep|cat|sed|xargs)\s[^()]{0,200}?(?<![\w.-])([\w./-]{0,80}\.env[\w.]{0,20})(?=[\s|)\"'])"
+)
 _QUOTED_OR_BETWEEN = regex(r"""'[^']*'|"[^"]*"|&&|\|\|?|;""")
 _QUOTED = regex(r"""'([^']*)'|"([^"]*)\"""")
 
@@ -43,6 +46,12 @@ def without_redirections(words: Sequence[str]) -> list[str]:
         elif not _REDIRECTED.fullmatch(word):
             kept.append(word)
     return kept
+
+
+def with_file_read(line: str) -> str:
+    """Return a line that exports what a file of variables says (``export $(grep -v '^#' .env | xargs)``) as one that reads it; any other as it is."""
+    found = _EXPORTS_FILE.match(line) if "export $(" in line else None
+    return f"source {found[1]}" if found is not None else line
 
 
 def evaluated(text: str, put: Callable[[str], str]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from gpu_lol_action.analysis.command_lines.asked_words import with_answers
+from gpu_lol_action.analysis.command_lines.container_words import with_variables_in_front
 from gpu_lol_action.analysis.command_lines.handed_words import handed_words
 from gpu_lol_action.analysis.command_lines.launch_help import starts_nothing
 from gpu_lol_action.analysis.command_lines.launch_hosts import on_hosts
@@ -25,11 +26,14 @@ from gpu_lol_action.analysis.command_lines.launch_tools import (
     without_runners,
 )
 from gpu_lol_action.analysis.command_lines.led_to import followed
+from gpu_lol_action.analysis.command_lines.llama_cpp import told_to_llama_cpp
 from gpu_lol_action.analysis.command_lines.openmmlab_launchers import openmmlab_launch
 from gpu_lol_action.analysis.command_lines.option_words import split_options
 from gpu_lol_action.analysis.command_lines.script_options import set_by_options
 from gpu_lol_action.analysis.command_lines.server_images import put_entry_points
-from gpu_lol_action.analysis.command_lines.shell_defaults import exported, handed_places, is_left_open
+from gpu_lol_action.analysis.command_lines.server_variables import in_plain_numbers, told_by_variables
+from gpu_lol_action.analysis.command_lines.shell_defaults import handed_places, is_left_open
+from gpu_lol_action.analysis.command_lines.terminal_sessions import within_session
 from gpu_lol_action.analysis.commands.cloned_paths import at_hand
 from gpu_lol_action.analysis.commands.console_scripts import scripts_of_its_own
 from gpu_lol_action.analysis.commands.estimator_jobs import estimator_lines
@@ -47,7 +51,7 @@ from gpu_lol_action.analysis.commands.machine_requests import (
 from gpu_lol_action.analysis.commands.moved_folders import found_there
 from gpu_lol_action.analysis.commands.pipeline_stages import parameters
 from gpu_lol_action.analysis.commands.project_tasks import FILES
-from gpu_lol_action.analysis.commands.sourced_scripts import sourcing
+from gpu_lol_action.analysis.commands.sourced_scripts import environment_of, sourcing
 from gpu_lol_action.analysis.commands.wrapped_commands import working_part, wrapped
 from gpu_lol_action.analysis.documents.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.documents.reading_order import by_mention, by_name
@@ -140,9 +144,9 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     led = {command.evidence for command in found if command.said != command.evidence}
     found = [command for command in found if command.said != command.evidence or command.evidence not in led]
     is_told = bool(found)
-    for source in checkout.of(Form.PYTHON)[:MAX_PROGRAMS]:
+    for source in checkout.of(Form.PYTHON, Form.NOTEBOOK)[:MAX_PROGRAMS]:
         place, told = _submitter(checkout, found, source)
-        lines = [*started_lines(source), *(() if is_told else programs_started(source))]
+        lines = [*started_lines(checkout, source), *(() if is_told else programs_started(checkout, source))]
         started = [*_of_program(checkout, source, lines), *_of_jobs(checkout, source)]
         if told is not None:
             started = [replace(each, said=told.said, section=told.section) for each in started]
@@ -198,7 +202,8 @@ def parse_command(
     if _TESTS.match(text):
         return None  # whether a file is there
     put = substitute(with_answers(text, source.folder), variables)
-    own, runner, words = without_runners(put_entry_points(split_words(put)), scripts)
+    started = put_entry_points(within_session(split_words(put), split_words))
+    own, runner, words = without_runners(with_variables_in_front(started), scripts)
     if (inner := inner_text(words)) is not None:
         before, _, words = without_runners(split_words(inner))
         own |= before
@@ -210,6 +215,8 @@ def parse_command(
     if tool is None:
         return None
     options, places = split_options(rest)
+    options = {**told_by_variables(tool, {**variables, **own}), **options}
+    options |= {**told_to_llama_cpp(tool, options), **in_plain_numbers(tool, options)}
     target = module or target_of(tool, options, places)
     if target is None and tool in COUNT_FLAGS:
         target = next((scripts[place] for place in places if place in scripts), None)  # `torchrun $(which ours)`
@@ -228,7 +235,7 @@ def parse_command(
     is_divided, where = (processes or 0) > 1 or starts_several(tool, options), Evidence(source.path, line)
     return LaunchCommand(
         tool, target, processes, nodes, options, configs, where, source, tuple(places), " ".join(put.split())[:300],
-        where, "", is_divided, without_comment(text).rstrip().endswith("&"),
+        where, "", is_divided, without_comment(text).rstrip().endswith("&"), environment=own,
     )  # fmt: skip
 
 
@@ -254,7 +261,7 @@ def _of_source(
             continue
         command = parse_command(at_hand(checkout, line), line.variables, source, line.line, scripts)
         if command is not None and not is_a_word_alone(checkout, command.tool):
-            known = exported(source.text, line.variables) if source.form is Form.SHELL else NOTHING
+            known = {**environment_of(source, line.variables), **command.environment}
             command = replace(command, section=line.section, folder=line.folder, environment=known)
             yield _requested(command, request)
         elif depth < MAX_FOLLOWED:
@@ -266,7 +273,7 @@ def _led_to(
 ) -> Iterator[LaunchCommand]:
     """Yield the commands of the script that a line starts, with the line's variables and parameters put into them."""
     known = {name: value for name, value in line.variables.items() if not is_left_open(value)}
-    own, runner, words = without_runners(split_words(substitute(line.text, known)))
+    own, runner, words = without_runners(with_variables_in_front(split_words(substitute(line.text, known))))
     lead = followed(words) if words else None
     if lead is None:
         return
@@ -284,7 +291,7 @@ def _led_to(
     taken = set_by_options(script.text, parameters)
     passed = {**handed_places(parameters[:20]), **handed_words(script.text, parameters)} if taken is None else taken
     passed = passed or (example_call(script) if not parameters else {})
-    given = {**exported(source.text, line.variables), **own, **passed}
+    given = {**environment_of(source, line.variables), **own, **passed}
     request = request_of_words(runner + words)
     said = Evidence(source.path, line.line)
     way = " ".join([script.path, target, *parameters, *own])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -12,19 +11,20 @@ from gpu_lol_action.analysis.command_lines.handed_words import with_handed
 from gpu_lol_action.analysis.command_lines.just_recipes import just_line
 from gpu_lol_action.analysis.command_lines.launch_texts import is_open_text, one_value, with_kept_texts
 from gpu_lol_action.analysis.command_lines.script_options import told_variables
-from gpu_lol_action.analysis.command_lines.server_images import entry_point
 from gpu_lol_action.analysis.command_lines.shell_arithmetic import computed, counted
 from gpu_lol_action.analysis.command_lines.shell_branches import with_taken_branches
 from gpu_lol_action.analysis.command_lines.shell_functions import with_called_functions
-from gpu_lol_action.analysis.command_lines.shell_words import evaluated, sourced
+from gpu_lol_action.analysis.command_lines.shell_words import evaluated, sourced, with_file_read
 from gpu_lol_action.analysis.commands.azure_jobs import azure_lines, is_azure_job
-from gpu_lol_action.analysis.commands.container_lines import container_lines, with_variables
+from gpu_lol_action.analysis.commands.container_lines import container_lines
 from gpu_lol_action.analysis.commands.determined_jobs import determined_lines, is_determined
 from gpu_lol_action.analysis.commands.hosted_lines import hosted_lines, is_hosted
+from gpu_lol_action.analysis.commands.image_lines import image_lines
 from gpu_lol_action.analysis.commands.mosaic_jobs import is_mosaic_job, mosaic_lines
 from gpu_lol_action.analysis.commands.moved_folders import moved
 from gpu_lol_action.analysis.commands.pipeline_stages import PIPELINES, stage_lines
 from gpu_lol_action.analysis.commands.project_tasks import task_lines
+from gpu_lol_action.analysis.commands.service_files import TASKFILES, keeps_services, service_lines, taskfile_lines
 from gpu_lol_action.analysis.commands.spacy_projects import is_spacy_project, project_lines
 from gpu_lol_action.analysis.documents.lost_marks import with_lost_marks
 from gpu_lol_action.analysis.documents.shown_lines import shown_lines
@@ -63,6 +63,7 @@ _PROMPT = regex(
     r"^(?:\([\w.-]{1,30}\)\s?(?:\[[^\]\n]{1,40}\])?\s?[\w.@:~/-]{0,60}|[\w.-]{1,30}@[\w.-]{1,40}:[\w~/.-]{0,60})[$#]\s+(?=\S)"
 )
 _IN_NOTEBOOK = regex(r"(?:[ \t]+pass  |[\w, ]+ = None  )?#(?:!|%(?=run))(.*)")
+_PUT_IN = regex(r"(?<![\w$}])\{([A-Za-z_]\w{0,60})\}")
 _SHELL = regex(r"(?:/bin/)?(?:ba|z)?sh\s+-c\s+\"([^\"]+)\"")
 _PIPED = regex(r"(\$\([\w./-]+)[^()|`]{0,200}(?:\|[^()|`]{1,200})+\)")
 _BETWEEN_COMMANDS = regex(
@@ -89,20 +90,36 @@ def command_lines(
     if source.form is Form.MARKDOWN:
         raw = with_lost_marks(shown_lines(source))
     elif source.form is Form.DOCKERFILE:
-        raw = _started_by_image(source)
+        raw = image_lines(source, substitute)
     elif source.form is Form.YAML:
-        raw = _of_task(source)
+        raw = _of_task(source, sourcing)
     elif source.form is Form.NOTEBOOK:
         # The text is the cells' code, whose lines are not the file's: the whole file is the place.
-        raw = ((0, found[1], "") for _, line in _numbered(source) if (found := _IN_NOTEBOOK.match(line)))
+        raw = (
+            (0, _PUT_IN.sub(r"${\1}", found[1]), "")
+            for _, line in _numbered(source)
+            if (found := _IN_NOTEBOOK.match(line))
+        )
+        given = {**_of_cells(source), **given}
     elif source.form is Form.TOML:
         raw = task_lines(source)
     elif is_makefile(source):
         raw = _of_makefile(source)
+    elif keeps_services(source):
+        raw = service_lines(source)
     else:
         raw = with_kept_texts(with_taken_branches(with_called_functions(_numbered(source)), given))
     is_each_alone = source.form in {Form.NOTEBOOK, Form.TOML} or is_makefile(source)
     yield from _joined(raw, given, folder, sourcing, is_each_alone=is_each_alone)
+
+
+def _of_cells(source: Source) -> Mapping[str, str]:
+    """Return the texts and numbers that a notebook's code sets once, which its commands may name (``!vllm serve {MODEL}``)."""
+    set_to: dict[str, set[str]] = {}
+    for each in source.code.given if source.code is not None and _PUT_IN.search(source.text) else ():
+        if not each.owner and each.value.text is not None:
+            set_to.setdefault(each.name, set()).add(each.value.text)
+    return {name: texts.pop() for name, texts in set_to.items() if len(texts) == 1}
 
 
 def variables_left(source: Source, given: Mapping[str, str], sourcing: Sourcing | None) -> Mapping[str, str]:
@@ -168,7 +185,7 @@ def _joined(
             pending = pending.rstrip("\\ ")[:MAX_LINE]
             continue
         joined, pending = pending.lstrip("$>@! ") if pending.startswith(("$ ", ">", "@", "!", "%")) else pending, ""
-        joined = counted(one_value(_PROMPT.sub("", joined)), variables)
+        joined = with_file_read(counted(one_value(_PROMPT.sub("", joined)), variables))
         if found := _VARIABLE.match(joined) or _ARRAY.match(joined) or _FALLBACK.match(joined):
             # What the caller sets stands where the script only has a fallback for it (`N=${N:-8}`, `N ?= 8`).
             is_fallback = found[1] in given and (found[1] in found[2] or "?=" in joined or joined[0] == ":")
@@ -196,8 +213,10 @@ def _joined(
 
 
 def _set_in_front(line: str, part: str, variables: Mapping[str, str], given: Mapping[str, str]) -> Mapping[str, str]:
-    """Return what is known behind the first part of a line: ``NUM_GPUS=8; torchrun --nproc_per_node=$NUM_GPUS train.py``."""
-    found = _VARIABLE.match(part) if line.startswith(part) else None
+    """Return what is known behind the first parts of a line: ``NUM_GPUS=8; torchrun --nproc_per_node=$NUM_GPUS train.py``."""
+    before = line.partition(part)[0].split(";")
+    is_set_before = all(not each.strip() or _VARIABLE.match(each.strip()) for each in before)
+    found = _VARIABLE.match(part) if is_set_before else None
     if found is None or found[1] in given or not found[2] or len(variables) >= MAX_VARIABLES:
         return variables
     return {**variables, found[1]: substitute(found[2].strip("\"'"), variables)[:MAX_VALUE]}
@@ -213,40 +232,7 @@ def _parts(text: str, variables: Mapping[str, str]) -> Iterator[str]:
             yield part
 
 
-def _started_by_image(source: Source) -> Iterator[tuple[int, str, str]]:
-    """Yield what an image starts: the last ENTRYPOINT with the last CMD behind it. RUN builds, it starts nothing."""
-    said: dict[str, tuple[int, str]] = {}
-    image: tuple[int, str] | None = None
-    arguments: dict[str, str] = {}
-    for number, line in _numbered(source):
-        if found := regex(r"\s*(CMD|ENTRYPOINT)\s+(.{1,2000})", re.IGNORECASE).match(line):
-            said[found[1].upper()] = (number, _exec_form(found[2]))
-        elif found := regex(r"\s*FROM\s+(?:--\S+\s+)?(\S+)", re.IGNORECASE).match(line):
-            said = {}
-            image = number, substitute(found[1], arguments)
-        elif found := regex(r"\s*(?:ENV|ARG)\s+([A-Za-z_]\w*)[= ]\s*\"?([^\"\s\\]+)").match(line):
-            arguments[found[1]] = found[2]
-            yield number, f"{found[1]}={found[2]}", ""
-    if image is not None and "ENTRYPOINT" not in said and (entry := entry_point(image[1])):
-        said["ENTRYPOINT"] = image[0], " ".join(entry)
-    words = [said[name][1] for name in ("ENTRYPOINT", "CMD") if name in said]
-    if words:
-        given = (f"{name}={value}" for name, value in arguments.items())
-        yield min(place for place, _ in said.values()), with_variables(given, " ".join(words)), ""
-
-
-def _exec_form(text: str) -> str:
-    try:
-        words = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    if not isinstance(words, list):
-        return text
-    is_shell = words[:1] in (["bash"], ["sh"], ["/bin/bash"], ["/bin/sh"]) and len(words) == 3
-    return str(words[2]) if is_shell else " ".join(str(word) for word in words)
-
-
-def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
+def _of_task(source: Source, sourcing: Sourcing | None) -> Iterator[tuple[int, str, str]]:
     """Yield what a task file starts: SkyPilot's ``run`` block, a container's ``command`` with its ``args``."""
     if regex(r"^run:", re.MULTILINE).search(source.text) and regex(r"^(?:resources|setup):", re.MULTILINE).search(
         source.text
@@ -267,13 +253,18 @@ def _of_task(source: Source) -> Iterator[tuple[int, str, str]]:
         (is_hosted(source), hosted_lines),
         (is_azure_job(source.text), azure_lines),
         (is_determined(source.text), determined_lines),
+        (source.name in TASKFILES, taskfile_lines),
         (is_mosaic_job(source.text), mosaic_lines),
     )
     if (lines := next((read for is_one, read in kinds if is_one), None)) is not None:
         yield from lines(source)
         return
     if regex(r"^(?:services|kind|spec):", re.MULTILINE).search(source.text):
-        yield from container_lines(source, lambda text: substitute(text, NOTHING))
+
+        def read(name: str) -> Mapping[str, str]:
+            return sourcing(name, (), NOTHING) if sourcing is not None else NOTHING
+
+        yield from container_lines(source, substitute, read)
 
 
 def _of_makefile(source: Source) -> Iterator[tuple[int, str, str]]:

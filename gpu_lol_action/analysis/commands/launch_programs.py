@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import itertools
 import re
-import shlex
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.command_lines.launch_tools import COUNT_FLAGS, SERVERS, SERVING_TOOLS
-from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.commands.started_words import StartedWords
+from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.python.code import PythonCode
 from gpu_lol_action.analysis.python.values import Value
 from gpu_lol_action.domain.patterns import regex
 
 MAX_STARTED = 10
 MAX_PROGRAMS = 200
-_STARTERS = ("subprocess", "os.system", "Popen", "execvp", "azure.ai.ml", "invoke")
+_STARTERS = (
+    "subprocess",
+    "os.system",
+    "Popen",
+    "execvp",
+    "azure.ai.ml",
+    "invoke",
+    "execute_shell_command",
+    "launch_server_cmd",
+)
 _RUNS = ("run", "Popen", "call", "check_call", "check_output", "system")
-_TRAINING_TOOLS = ("llamafactory-cli", "axolotl", "litgpt")
+_TRAINING_TOOLS = ("llamafactory-cli", "axolotl", "litgpt", "lm_eval", "lm-eval")
 _STARTED = (*SERVING_TOOLS, *COUNT_FLAGS, *_TRAINING_TOOLS)
 _TOOLS = "|".join(sorted({*_STARTED} - {"tune"}))
 _FIRST = regex(rf"(?:{_TOOLS})\b|python3?\s+-m\s+(?:{'|'.join(map(re.escape, SERVERS))})")
 # How a literal begins that may be such a command, or the first word of a list: also on the line behind `"""\`. `"accelerate>=1.0"` is
 # a package.
-_WRITTEN = regex(rf"[\"'](?:\\\n)?(?:{_TOOLS})\b(?![ ]?[=<>~!]=)")
-_PYTHON_WRITTEN = regex(r"[\"'](?:\\\n)?python3?\b")
+_WRITTEN = regex(rf"[\"'](?:\\\n|\n[ ]{{0,20}})?(?:{_TOOLS})\b(?![ ]?[=<>~!]=)")
+_PYTHON_WRITTEN = regex(r"[\"'](?:\\\n|\n[ ]{0,20})?python3?\b|\bsys\.executable\b")
 # A program that is started with options of its own; without any it is as likely a step before the work as the work.
 _WITH_OPTIONS = regex(r"python3?\s+(?:-u\s+)?[\w./-]{1,120}\.py\s(?:[^\n]{0,400}\s)?--?[A-Za-z]")
 # A job's command, as far as it is written out: `command=("torchrun train.py" + …)`.
@@ -36,17 +45,18 @@ def submits_job(source: Source) -> bool:
     return source.mentions("azure.ai.ml") and source.code is not None and bool(source.code.calls_named("command"))
 
 
-def started_lines(source: Source) -> Iterator[tuple[int, str]]:
+def started_lines(checkout: Checkout, source: Source) -> Iterator[tuple[int, str]]:
     """Yield the commands that a program starts, as lines of a shell with the line where they stand; at most ten."""
     if source.code is None or not any(source.mentions(word) for word in _STARTERS):
         return
     if not any(source.mentions(tool) for tool in _STARTED) or not _may_start(source.text):
         return
-    code, count = source.code, 0
-    for value, line in _values(code):
-        text = _line(code, value)
+    words, count = StartedWords(checkout, source, source.code), 0
+    for value, line, owner, name in _values(source.code):
+        text = words.line(value, owner, name, line)
+        text = text.strip() if text is not None else None
         if text is not None and _FIRST.match(text):
-            yield line, text
+            yield line, text.replace("\n", " ")
             count += 1
             if count >= MAX_STARTED:
                 return
@@ -55,23 +65,25 @@ def started_lines(source: Source) -> Iterator[tuple[int, str]]:
         yield source.text.count("\n", 0, written.start(1)) + 1, written[1]
 
 
-def programs_started(source: Source) -> Iterator[tuple[int, str]]:
+def programs_started(checkout: Checkout, source: Source) -> Iterator[tuple[int, str]]:
     """Yield the programs that a program starts with options (``subprocess.run([sys.executable, "train.py", "--lr", "1e-4"])``); at most ten."""
     if source.code is None or not any(source.mentions(word) for word in _STARTERS):
         return
-    yield from itertools.islice(_with_options(source, source.code), MAX_STARTED)
+    yield from itertools.islice(_with_options(checkout, source, source.code), MAX_STARTED)
 
 
-def _with_options(source: Source, code: PythonCode) -> Iterator[tuple[int, str]]:
+def _with_options(checkout: Checkout, source: Source, code: PythonCode) -> Iterator[tuple[int, str]]:
     if not source.mentions(".py") or not (source.mentions("python") or source.mentions("sys.executable")):
         return
-    kept = {item.name: item.value for item in reversed(code.given)}
+    words = StartedWords(checkout, source, code)
+    kept = {item.name: item for item in reversed(code.given)}
     for call in code.calls_named(*_RUNS):
         for value in call.arguments[:1]:
-            given = kept.get(value.reference or "", value)
-            text = _line(code, given)
-            if text is None and given.parts:
-                text = "".join(code.resolve(part) or "$UNKNOWN" for part in given.parts)
+            given = kept.get(value.reference or "")
+            if given is not None:
+                text = words.line(given.value, given.owner, given.name, given.line, with_holes=True)
+            else:
+                text = words.line(value, call.owner, "", call.line, with_holes=True)
             if text is not None and _WITH_OPTIONS.match(text):
                 yield call.line, text
 
@@ -83,19 +95,12 @@ def _may_start(text: str) -> bool:
     return _PYTHON_WRITTEN.search(text) is not None and any(server in text for server in SERVERS)
 
 
-def _values(code: PythonCode) -> Iterator[tuple[Value, int]]:
+def _values(code: PythonCode) -> Iterator[tuple[Value, int, str, str]]:
+    """Yield what may be a command: its value and line, the function that it stands in, and the name that keeps it."""
     for item in code.given:
-        yield item.value, item.line
+        yield item.value, item.line, item.owner, item.name
     for call in code.calls:
         for argument in call.arguments[:1]:
-            yield argument, call.line
+            yield argument, call.line, call.owner, ""
         if call.last == "command" and (given := call.keyword("command")) is not None:
-            yield given, call.line
-
-
-def _line(code: PythonCode, value: Value) -> str | None:
-    """Return a list of words, or a text, as a line; a word that is not known stands as a variable."""
-    if value.items:
-        words = ["python" if item.path == "sys.executable" else code.resolve(item) for item in value.items]
-        return " ".join(shlex.quote(word) if word is not None else "$UNKNOWN" for word in words)
-    return code.resolve(value)
+            yield given, call.line, call.owner, ""

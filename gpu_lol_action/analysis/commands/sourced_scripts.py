@@ -7,21 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from gpu_lol_action.analysis.command_lines.shell_defaults import handed_places
-from gpu_lol_action.analysis.commands.launch_lines import Sourcing, variables_left
+from gpu_lol_action.analysis.command_lines.container_words import is_secret
+from gpu_lol_action.analysis.command_lines.shell_defaults import exported, handed_places, is_left_open
+from gpu_lol_action.analysis.commands.launch_lines import NOTHING, Sourcing, variables_left
 from gpu_lol_action.analysis.commands.program_configs import plain_path
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.formats.paths import Form
+from gpu_lol_action.analysis.formats.paths import Form, Role, sets_variables
+from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 
 MAX_TEXT = 32 * 1024  # characters of a script that others read
 MAX_READINGS = 100  # of one checkout: each with other variables before it
 MAX_PER_SCRIPT = 10
 MAX_NESTED = 2
+COPIED = ("example", "sample", "template", "dist", "default", "defaults")
+"""What a file of variables that is to be copied is called behind its name."""
 MAX_KEY = 4000
 # Up to the last sign of what tells where the script lies: `"$(dirname "$0")/env.sh"`, `${ROOT}/scripts/env.sh`.
-_TAIL = regex(r"(?:^|[\s\"')}]|\$\w{1,60}/)/?((?:\.{0,2}/){0,20}[\w-][\w./-]{0,200})[\"']?$")
+_TAIL = regex(r"(?:^|[\s\"')}]|\$\w{1,60}/)/?((?:\.{0,2}/){0,20}\.?[\w-][\w./-]{0,200})[\"']?$")
 
 
 def sourcing(checkout: Checkout, source: Source, nested: int = 0) -> Sourcing:
@@ -40,17 +44,50 @@ def sourcing(checkout: Checkout, source: Source, nested: int = 0) -> Sourcing:
     return left
 
 
+def environment_of(source: Source, variables: Mapping[str, str]) -> Mapping[str, str]:
+    """Return those of the variables known at a line that the programs started there have as well: an image's are all its own."""
+    if source.form is Form.DOCKERFILE:
+        return variables
+    return exported(source.text, variables) if source.form in {Form.SHELL, Form.MARKDOWN} else NOTHING
+
+
 def _found(checkout: Checkout, source: Source, name: str) -> Source | None:
     """Return the script that is meant: beside the one that reads it, at that path, or, with its folder named, where a path ends so."""
     tail = _TAIL.search(name.strip()[:400])
     if tail is None:
         return None
-    beside = checkout.find(plain_path(f"{source.folder}/{tail[1]}"))
+    beside = _read_beside(checkout, source.folder, tail[1])
     found = beside or checkout.find(plain_path(tail[1]))
     if found is None and "/" in (named := plain_path(tail[1])):
         found = checkout.find_named(named)
         found = found if found is not None and found.path.endswith("/".join(named.split("/")[-2:])) else None
     return found if found is not None and found.form is Form.SHELL else None
+
+
+def _read_beside(checkout: Checkout, folder: str, name: str) -> Source | None:
+    """Return the script of that name in a folder; of variables that nobody commits, what they are copied from (``.env.example``)."""
+    path = plain_path(f"{folder}/{name}")
+    if (found := checkout.find(path)) is not None or not sets_variables(path):
+        return found
+    above, _, last = path.rpartition("/")
+    names = [f"{last}.{word}" for word in COPIED]
+    if last == ".env":
+        names += [each for word in COPIED for each in (f"env.{word}", f"{word}.env")]
+    tried = (checkout.find(f"{above}/{each}".lstrip("/")) for each in names)
+    return next((each for each in tried if each is not None), None)
+
+
+def variables_beside(checkout: Checkout, source: Source) -> dict[str, tuple[str, Evidence]]:
+    """Return what the file of variables beside a program sets, each with its line: what ``load_dotenv()`` puts into the environment."""
+    script = _found(checkout, source, ".env")
+    if script is None or len(script.text) > MAX_TEXT:
+        return {}
+    lines: dict[str, int] = {}
+    for number, line in enumerate(script.text.split("\n"), 1):
+        name = line.partition("=")[0].removeprefix("export ").strip()
+        lines.setdefault(name, number)
+    left = _left(checkout, script.path, (), 0)
+    return {name: (value, Evidence(script.path, lines.get(name, 0))) for name, value in left}
 
 
 @remembered
@@ -63,10 +100,14 @@ def _left(
     budget.pop()
     before = dict(given)
     after = variables_left(script, before, sourcing(checkout, script, nested + 1))
-    return tuple((name, value) for name, value in after.items() if not name.isdigit() and before.get(name) != value)
+    left = {name: value for name, value in after.items() if not name.isdigit() and before.get(name) != value}
+    if sets_variables(path):
+        left = {n: value for n, value in left.items() if not is_secret(n, value) and not is_left_open(value)}
+    return tuple(left.items())
 
 
 @remembered
 def _budget(checkout: Checkout) -> list[None]:
     """Return what is used up by one with each reading."""
-    return [None] * min(MAX_READINGS, MAX_PER_SCRIPT * len(checkout.of(Form.SHELL)))
+    of_variables = [s for s in checkout.of(Form.SHELL, roles=(Role.ASIDE,)) if sets_variables(s.path)]
+    return [None] * min(MAX_READINGS, MAX_PER_SCRIPT * (len(checkout.of(Form.SHELL)) + len(of_variables)))

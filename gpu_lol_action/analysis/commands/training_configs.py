@@ -26,11 +26,11 @@ _MARKS = frozenset({
     "max_seq_length", "lora_r", "lora_rank", "adapter", "optimizer", "max_steps", "lr_scheduler_type", "_component_",
     "base_lr", "ims_per_batch", "meta_architecture", "train_micro_batch_size_per_gpu", "global_batch_size", "optim_wrapper",
     "train_cfg", "train_dataloader", "samples_per_gpu", "lr_config", "max_epochs", "lr", "_base_", "max_length", "train_iters",
-    "infer_backend", "adapter_name_or_path", "vllm_maxlen", "gpu_memory_utilization", "max_model_len",
+    "infer_backend", "adapter_name_or_path", "vllm_maxlen", "gpu_memory_utilization", "max_model_len", "model_source",
 })  # fmt: skip
 _TRAINS = _MARKS - {"base_model", "model_name_or_path", "sequence_len", "cutoff_len", "max_seq_length", "max_length", "_component_",
                     "_base_", "meta_architecture", "infer_backend", "adapter_name_or_path", "vllm_maxlen", "gpu_memory_utilization",
-                    "max_model_len"}  # fmt: skip
+                    "max_model_len", "model_source"}  # fmt: skip
 
 # Beside a learning rate one of these makes a file one as well: by itself each may be of anything that is repeated.
 _RATE = regex(r"(?:base_|init_|max_|peak_)?(?:lr|learning_rate)(?:_\w{1,20})?")

@@ -94,6 +94,19 @@ _FORMS = {
 }
 
 
+# What sets variables for whoever reads it, line by line as a shell does.
+_VARIABLES = regex(r"(?:[\w-]{0,40}\.)?env(?:\.[\w-]{1,30})?")
+
+
+def sets_variables(path: str) -> bool:
+    """Whether the file is one of variables, or what it is copied from: ``.env``, ``.env.example``, ``server.env``."""
+    return _is_of_variables(path.rpartition("/")[2].lower())
+
+
+def _is_of_variables(small: str) -> bool:
+    return small != "env" and _VARIABLES.fullmatch(small) is not None and small[small.rfind(".") :] not in _FORMS
+
+
 def form_of(path: str) -> Form | None:
     """Return how the file is read; None for files that say nothing to us (data, pictures, lock files)."""
     name = path.rsplit("/", 1)[-1]
@@ -104,7 +117,7 @@ def form_of(path: str) -> Form | None:
         return Form.DOCKERFILE
     if small.endswith(".py"):  # most are
         return Form.PYTHON if small != ".py" else None
-    if small in {"makefile", "justfile"} or small.endswith(".mk"):
+    if small in {"makefile", "justfile", "procfile", "supervisord.conf"} or small.endswith((".mk", ".service")):
         return Form.SHELL
     if small in {"pipfile", "mlproject"}:
         return Form.TOML if small == "pipfile" else Form.YAML
@@ -122,7 +135,8 @@ def form_of(path: str) -> Form | None:
     if small.startswith("readme") and ("." not in small or small.endswith(_READMES)):
         return Form.MARKDOWN
     dot = small.rfind(".")
-    return _FORMS.get(small[dot:]) if dot > 0 else None
+    form = _FORMS.get(small[dot:]) if dot > 0 else None
+    return Form.SHELL if form is None and _is_of_variables(small) else form
 
 
 def is_named_like_a_test(path: str) -> bool:
@@ -142,7 +156,7 @@ def role_of(path: str, form: Form) -> Role:
         return Role.ASIDE if is_aside else Role.PACKAGES
     if form is Form.MARKDOWN:
         return Role.DOCUMENTATION if not (folders & _ASIDE_FOLDERS - {"docs", "doc"}) else Role.ASIDE
-    if is_aside or (small.startswith(".") and not small.endswith(_DSTACK)):
+    if is_aside or (small.startswith(".") and not small.endswith(_DSTACK)) or _is_of_variables(small):
         return Role.ASIDE
     return Role.WORKLOAD
 

@@ -148,7 +148,7 @@ def _configured(checkout: Checkout, run: Run) -> list[Finding]:
     if (
         number is None
         or number.confidence is Confidence.LOW
-        or _is_of_helper(run, number.evidence)
+        or (_is_of_helper(run, number.setting.called or number.evidence) and (is_repeated or not _of_engine(number)))
         or _OF_WORKERS.search(number.setting.path)
         or _is_one_of_two(run, number)
         or is_listed(checkout, number)
@@ -184,6 +184,11 @@ def _is_one_of_two(run: Run, number: Found) -> bool:
 def _is_said(run: Run) -> bool:
     """Whether the command itself has an option for the cards: a configuration's list then says what it would take without."""
     return any(key.rpartition(".")[2] in {*_KEYS, *LISTS} for key in run.options)
+
+
+def _of_engine(number: Found) -> bool:
+    """Whether a served model is divided so by what makes its engine (``LLM(tensor_parallel_size=2)``): whichever module makes it, it is what runs."""
+    return number.setting.key == _KEYS[-1] and number.setting.path[:1].isupper()
 
 
 def _is_of_helper(run: Run, where: Evidence) -> bool:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.programs.followed_values import Follower
 from gpu_lol_action.analysis.python.code import Call, PythonCode
 from gpu_lol_action.analysis.python.values import Value
-from gpu_lol_action.analysis.runs.followed_values import Follower
 from gpu_lol_action.analysis.runs.settings import as_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 

@@ -13,10 +13,10 @@ from gpu_lol_action.analysis.models.model_loads import is_helper_place
 from gpu_lol_action.analysis.networks.blueprints import blueprint_of
 from gpu_lol_action.analysis.networks.sources import only_judges, runs_without_gradients
 from gpu_lol_action.analysis.networks.values import Named
+from gpu_lol_action.analysis.programs.followed_values import Follower
 from gpu_lol_action.analysis.python.chosen_calls import CHOSEN
 from gpu_lol_action.analysis.python.code import Call, PythonCode
 from gpu_lol_action.analysis.python.values import Value
-from gpu_lol_action.analysis.runs.followed_values import Follower
 from gpu_lol_action.analysis.runs.settings import LIGHTNINGS, Scope
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex

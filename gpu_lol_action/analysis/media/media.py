@@ -32,10 +32,10 @@ from gpu_lol_action.analysis.networks.configs import configured_modules
 from gpu_lol_action.analysis.networks.measure import OwnNetwork
 from gpu_lol_action.analysis.networks.sources import named_modules, network_sources
 from gpu_lol_action.analysis.programs.behavior import Behavior
+from gpu_lol_action.analysis.programs.followed_values import Follower
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.built_modules import built_modules
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
-from gpu_lol_action.analysis.runs.followed_values import Follower
 from gpu_lol_action.analysis.runs.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up, scope_of, values_of
 from gpu_lol_action.analysis.training.offload import managed_finding, offload_findings

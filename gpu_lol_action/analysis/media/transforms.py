@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.programs.followed_values import Follower
 from gpu_lol_action.analysis.programs.local_values import is_handed_on
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.python.values import Value
-from gpu_lol_action.analysis.runs.followed_values import Follower
 from gpu_lol_action.analysis.runs.settings import Scope, as_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.runs.followed_values import Follower
+from gpu_lol_action.analysis.programs.followed_values import Follower
 from gpu_lol_action.analysis.runs.settings import Scope
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.models import clip_names
-from gpu_lol_action.analysis.programs.local_values import is_handed_on, is_of_environment
 from gpu_lol_action.analysis.python.chosen_calls import CHOSEN
 from gpu_lol_action.analysis.python.code import Call
-from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
-from gpu_lol_action.analysis.runs.followed_values import Follower
-from gpu_lol_action.analysis.runs.settings import Scope, find_path
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import find_model, is_known_model
@@ -25,10 +21,10 @@ MODEL_KEYS = (
     "partial_pretrain", "pretrained", "model_id_or_path", "model_name_or_id", "llm_name_or_path", "hf_model", "hf_model_name",
     "diffusers_path", "dit", "dit_path",
 )  # fmt: skip
-_LOADERS = frozenset({"from_pretrained", "from_preset", "LLM", "SentenceTransformer", "CrossEncoder", "SparseEncoder", "create_model", "load_model", "snapshot_download", "pipeline",
+LOADERS = frozenset({"from_pretrained", "from_preset", "LLM", "SentenceTransformer", "CrossEncoder", "SparseEncoder", "create_model", "load_model", "snapshot_download", "pipeline",
                       "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO",
                       "ClassificationModel", "MultiLabelClassificationModel", "NERModel", "QuestionAnsweringModel", "Seq2SeqModel", "T5Model",
-                      "LanguageModelingModel", "RetrievalModel", "from_model_id", "HuggingFaceLLM"})  # fmt: skip
+                      "LanguageModelingModel", "RetrievalModel", "from_model_id", "HuggingFaceLLM", "simple_evaluate"})  # fmt: skip
 # sentence-transformers' first module: what is pooled behind it is the model.
 _ENCODES = frozenset({"models.Transformer", "sentence_transformers.models.Transformer"})
 _FILE_LOADERS = ("load", "load_file", "safe_open")
@@ -48,8 +44,6 @@ _JUDGES_PICTURES = regex(r"DepthEstimation|Segmentation|Detector$|ObjectDetectio
 HELPER_KEY = regex(
     r"tokeni|teacher|weak_|reward|scor(?:e|ing)|draft|judge|eval|embed|vae|clip|text_encoder|ref(?:erence)?_|critic|assistant|re_?prompt|prompt_?(?:re|en)"
 )
-# What hears for a network that draws or speaks; followed from afar, a recipe's own encoder is named where it is loaded.
-_HEARS = regex(r"wav2vec|audio_")
 _HELPER_PLACE = regex(
     r"condition|metric|eval|lpips|percep|loss|vae|clip|safety|caption|annotat|embed|tokeni|judge|reward|text_?enc"
 )
@@ -60,7 +54,6 @@ TRIED = regex(r"(?:^|/)opt-350m$")
 # OpenAI's package and faster-whisper know their models by size alone.
 _WHISPER = frozenset({"whisper.load_model", "WhisperModel", "faster_whisper.WhisperModel"})
 _WHISPER_SIZES = frozenset({"tiny", "base", "small", "medium", "large", "tiny.en", "base.en", "small.en", "medium.en"})
-MAX_LOADING = 20  # modules of a run that are asked what they load by a key of its configuration
 _UNKNOWN_FOLDER = regex(r"^(?:\$\{?\w{1,60}\}?|<[^<>/]{1,60}>|\{[^{}/]{1,60}\}|\[[^\[\]/]{1,60}\])(?=/)")
 """What stands before a path and nothing says (`$HDFS_ROOT/model/Qwen3-8B`, `<YOUR_FOLDER>/Qwen3-8B`): the rest names the model."""
 _CACHED = regex(r"(?:^|/)models--([\w.-]{1,60}?)--([\w.-]{1,95}?)(?:/|$)")
@@ -70,57 +63,6 @@ _HOSTED_BY = regex(
     r"(?:groq|together_ai|fireworks_ai|bedrock|sagemaker|vertex_ai|azure|azure_ai|openrouter|deepinfra|anyscale|perplexity|xai|nvidia_nim|cloudflare|github_copilot|friendliai)/"
 )
 HUB_ID = regex(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
-
-
-def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Finding]:
-    """Yield models that the program loads by a key of its configuration, whatever that is called (``cfg.llm.base``)."""
-    closure = import_closure(checkout, run.script)[:MAX_LOADING] if run.script is not None else ()
-    follower = Follower(scope.tiers[0][1], scope.tiers[1][1], closure)
-    yield from clip_names.named_clips(run, scope, closure)
-    for source in closure:
-        if source.code is None or (source is not run.script and is_helper_place(source.path)):
-            continue
-        for call in source.code.calls_named(*sorted(_LOADERS)):
-            if NOT_MODELS.search(call.name):
-                continue
-            for value in (*call.arguments[:1], *(value for key, value in call.keywords if key in MODEL_KEYS)):
-                path = source.code.names().path_of(value)
-                setting = find_path(scope, path) if path is not None else None
-                name = model_name(setting.text) if setting is not None else None
-                if setting is not None and name is not None and not HELPER_KEY.search(setting.path):
-                    why = f"`{call.last}` loads `{setting.path}`, which is `{name}`"
-                    yield Finding("model.id", name, why, Confidence.HIGH, setting.evidence)
-                elif setting is None and (
-                    (known := source.code.resolve(value, call.owner)) is None
-                    or value.parts
-                    or is_of_environment(source, call.owner, value)
-                    or is_handed_on(source, call.owner, value)
-                ):
-                    told = follower.value(source, value, call.owner)
-                    name = model_name(told[0]) if told is not None else None
-                    called = value.path or value.reference or ""
-                    where = told[1] if told is not None and told[1] is not None else Evidence(source.path, call.line)
-                    words = [each.lower() for each in (called, call.owner, *_set_at(closure, where))]
-                    start = model_name(known) if known is not None else None
-                    is_said = value.parts or is_of_environment(source, call.owner, value)
-                    is_caller = bool(is_said) or any(where.path == each.path for each in closure)
-                    is_news = known is None or (is_caller and start not in {None, name})
-                    if (
-                        name is not None
-                        and is_news
-                        and not any(HELPER_KEY.search(w) or _HEARS.search(w) for w in words)
-                    ):
-                        why = f"`{call.last}` loads `{called}`, which is `{name}`"
-                        # Before what it starts with, which the program loads where nobody says otherwise.
-                        is_before = known is not None and source is run.script
-                        sure = Confidence.HIGH if is_before else Confidence.MEDIUM
-                        yield Finding("model.id", name, why, sure, where)
-
-
-def _set_at(programs: Iterable[Source], where: Evidence) -> list[str]:
-    """Return the names that are set on a line (``teacher = load("a/b")``)."""
-    codes = (source.code for source in programs if source.path == where.path and source.code is not None)
-    return [each.name for code in codes for each in code.given if each.line == where.line]
 
 
 # What is made is judged with networks of these folders: a loss's, a metric's.
@@ -163,7 +105,7 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
     is_named = source.mentions("models.") or source.mentions("timm.")
     is_any = is_named and any(owned.search(source.text) for owned in _OWNED)
     # Most programs load something from some file, and few from a folder that is named for a model: the rest need not be parsed.
-    loaders = (*sorted(_LOADERS), *(_FILE_LOADERS if _may_name_a_folder(source) else ()))
+    loaders = (*sorted(LOADERS), *(_FILE_LOADERS if _may_name_a_folder(source) else ()))
     loaders = (*loaders, *clip_names.LAST_WORDS) if source.mentions("clip") else loaders
     for call in source.code.calls if is_any else source.code.calls_named(*loaders):
         if call.last in _FILE_LOADERS and call.name not in clip_names.LOADERS:
@@ -224,7 +166,7 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
         return []
     is_encoder = call.name in _ENCODES and source.mentions("sentence_transformers")
     is_owned = call.name.startswith(("models.", "torchvision.models.", "timm.")) and not is_encoder
-    if is_owned and call.last not in _LOADERS:
+    if is_owned and call.last not in LOADERS:
         # What is chosen by a name that stands for another is told with the network that is built.
         chosen = call.arguments[0].text if call.last == CHOSEN else call.last
         return [chosen] if chosen is not None else []
@@ -232,10 +174,14 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
         text = source.code.resolve(call.arguments[0], call.owner) if call.arguments else None
         named = clip_names.published_clip(text) if text is not None else None
         return [named] if named is not None else []
-    if call.last not in _LOADERS and not is_encoder:
+    if call.last not in LOADERS and not is_encoder:
         return []
+    if call.last == "simple_evaluate":  # lm-evaluation-harness hands all of a model's own words on in one text
+        handed = source.code.resolve(call.keyword("model_args"), call.owner) or ""
+        return [pair[11:] for pair in handed.split(",") if pair.startswith("pretrained=")]
     values = [*call.arguments[:2], *(value for key, value in call.keywords if key in MODEL_KEYS)]
     told = (value for value in values if given.isdisjoint({value.reference, *(part.reference for part in value.parts)}))
+    told = (value for value in told if value.key is None or value.key.reference not in given)
     texts = [text for value in told if (text := source.code.resolve(value, call.owner)) is not None]
     if call.name in _WHISPER:
         return [f"openai/whisper-{text.removesuffix('.en')}" if text in _WHISPER_SIZES else text for text in texts]
@@ -267,7 +213,7 @@ def _is_meant(checkout: Checkout, finding: Finding) -> bool:
     source = checkout.find(finding.evidence.path)
     if source is None or source.code is None or find_model(finding.value) is None:
         return False
-    calls = [call for call in source.code.calls_named(*sorted(_LOADERS)) if call.line == finding.evidence.line]
+    calls = [call for call in source.code.calls_named(*sorted(LOADERS)) if call.line == finding.evidence.line]
     values = [value for call in calls for value in (*call.arguments, *(named for _, named in call.keywords))]
     if any(value.text == finding.value for value in values):
         return True

@@ -26,11 +26,17 @@ from gpu_lol_action.analysis.models.model_loads import (
     loaded_texts,
     loads_of,
     model_name,
-    referred_models,
 )
 from gpu_lol_action.analysis.models.model_shapes import shape_of_config, shape_of_run
 from gpu_lol_action.analysis.models.models_beside import largest_first
-from gpu_lol_action.analysis.models.served_models import served_words, told_as_variable, told_to_a_tool
+from gpu_lol_action.analysis.models.referred_models import referred_models
+from gpu_lol_action.analysis.models.served_models import (
+    fetched_to,
+    file_width,
+    served_words,
+    told_as_variable,
+    told_to_a_tool,
+)
 from gpu_lol_action.analysis.networks.sources import runs_without_gradients
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.main_guards import started_alone
@@ -53,7 +59,7 @@ _MODEL_PATH = regex(
     r"\.(?:name|path|id|pretrained|checkpoint|ckpt|hf_id|repo|base|version|variant|size|name_or_path|hf_name)$"
 )
 # A configuration's part that is about the model.
-_MODELS_CONFIG = regex(r"(?:^|\.)(?:Model|LLM|Policy|Actor|BaseModel)Config$")
+_MODELS_CONFIG = regex(r"(?:^|\.)(?:(?:Model|LLM|Policy|Actor|BaseModel)Config|model_loading_config)$")
 # Models that look at what another model makes.
 _GUARD = regex(r"safety|nsfw|watermark", re.IGNORECASE)
 Tiers = tuple[tuple[Confidence, tuple[Setting, ...]], ...]
@@ -92,7 +98,8 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     # Beside a model that the run surely names, a shape that some module starts with is that of a part or of another.
     shapes = (each for each in shape_of_run(checkout, run) if not is_named or each.confidence is Confidence.HIGH)
     named = largest_first(unique.values(), run) if infers else unique.values()
-    return [*named, *_quantized(unique.values(), infers=infers), *guessed, *shapes]
+    wide = file_width(scope_of(checkout, run)) if infers else None
+    return [*named, *([wide] if wide is not None else _quantized(unique.values(), infers=infers)), *guessed, *shapes]
 
 
 def _quantized(named: Iterable[Finding], *, infers: bool) -> Iterator[Finding]:
@@ -124,6 +131,7 @@ def _from_options(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
         if (name := model_name(word) or (f"./{word}" if _SIZED_FOLDER.fullmatch(word) else None)) is not None:
             yield Finding("model.id", name, f"`{run.shown}` serves it", Confidence.HIGH, run.evidence)
     yield from told_as_variable(run)
+    yield from fetched_to(run)
     if (tuned := recipe_model(run)) is not None:
         yield tuned
     yield from told_to_a_tool(run)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.programs.others_names import HOLDS_OPTIONS
 from gpu_lol_action.analysis.programs.taken_names import modules_of, origins
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.python.defaults import Given
@@ -18,6 +19,23 @@ KEPT_BY_LIGHTNING = "self.hparams."
 """Where an object of Lightning's has what its constructor was given (``save_hyperparameters``)."""
 # A module's statement that runs what a file holds among its own variables.
 _OVERLAID = regex(r"(?m)^exec\(\s{0,4}open\(|^exec\(\s{0,4}(?:Path|pathlib)")
+
+_HANDED_ON = frozenset({"bind", "remote"})
+"""What Ray calls a class or function by that it runs elsewhere: ``Engine.bind("a/b")`` makes an ``Engine("a/b")``."""
+
+
+def called(call: Call) -> str:
+    """Return the function or class that a call calls, also where Ray hands it on."""
+    return call.name.partition(".")[0] if call.last in _HANDED_ON else call.last
+
+
+def calls_of(caller: Source, function: str) -> list[Call]:
+    """Return a program's calls of a function or class of that name, as if each was called directly."""
+    if caller.code is None:
+        return []
+    found = list(caller.code.calls_named(function))
+    handed = caller.code.calls_named(*sorted(_HANDED_ON)) if function and caller.mentions("ray") else ()
+    return [*found, *(replace(call, name=function) for call in handed if called(call) == function)]
 
 
 def means(call: Call, caller: Source, source: Source, function: str, signature: Signature) -> bool:
@@ -38,10 +56,6 @@ def means(call: Call, caller: Source, source: Source, function: str, signature: 
     return bool(package) and known[1] == function and f".{place}".endswith(f".{package}")
 
 
-HOLDS_OPTIONS = regex(
-    r"(?:\w{0,20}_)?(?:args|opts?|options|flags|cfg|conf|config|configs|hparams|hps?|params|settings)", re.IGNORECASE
-)
-"""Names of what holds a program's options or configuration."""
 _PARSED = regex(r"(?m)^[ \t]{0,40}(\w{1,40})(?:,[ ]?\w{1,40})?[ ]?=[ ]?[\w.]{1,80}(?:\(\))?\.parse_(?:known_)?args\(")
 
 
@@ -165,7 +179,7 @@ def called_in(source: Source) -> dict[str, None]:
     """Return the last words of what a program calls, also by ``partial``."""
     calls = source.code.calls if source.code is not None else ()
     partly = (c.arguments[0].path for c in calls if c.last == "partial" and c.arguments)
-    return dict.fromkeys([*(call.last for call in calls), *(path for path in partly if path is not None)])
+    return dict.fromkeys([*map(called, calls), *(path for path in partly if path is not None)])
 
 
 def is_of_environment(source: Source, owner: str, value: Value) -> bool:
@@ -174,3 +188,8 @@ def is_of_environment(source: Source, owner: str, value: Value) -> bool:
     local = local_value(source, value.path, owner) if is_name and value.path is not None else None
     path = local.value.path if local is not None else value.path
     return (path or "").startswith(f"{ENVIRONMENT}.")
+
+
+def is_chosen(value: Value) -> bool:
+    """Whether a value is an entry of a table under a name that the run may choose (``MODELS[args.size]``)."""
+    return value.path is None and value.key is not None and value.key.text is None

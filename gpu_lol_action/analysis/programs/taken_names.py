@@ -12,6 +12,9 @@ from gpu_lol_action.domain.patterns import regex
 
 _MADE = regex(r"(?m)^[ \t]*(\w{1,40})(?:[ \t]?:[ \t]?[\w.\[\]]{1,60})?[ \t]?=[ \t]?([\w.]{1,80})\(")
 _RENAMED = regex(r"(?m)^[ \t]*(?:from[ \t]+([\w.]{1,100})[ \t]+)?import[ \t]+([\w.]{1,100})[ \t]+as[ \t]+(\w{1,40})")
+_GETS = regex(
+    r"(?m)^def[ ](\w{1,60})\(\)[^:\n]{0,60}:[ ]{0,4}\n(?:[ \t]{1,8}\"\"\"[^\"\n]{0,300}\"\"\"[ ]{0,4}\n)?[ \t]{1,8}return[ ]([A-Z]\w{0,60})\("
+)
 UNSET = frozenset({"", "none", "null", "???"})
 ALL = "*"
 
@@ -58,6 +61,16 @@ def starts(source: Source) -> dict[str, list[Default]]:
     return found
 
 
+def _returned(source: Source, function: str) -> tuple[str, ...]:
+    """Return the class of the object that a function makes and returns, and does nothing else (``def get_settings(): return Settings()``)."""
+    return (_returns(source)[function],) if function in _returns(source) else ()
+
+
+@remembered
+def _returns(source: Source) -> dict[str, str]:
+    return {found[1]: found[2] for found in _GETS.finditer(source.text)} if source.mentions("return") else {}
+
+
 def modules_of(module: str, sources: Iterable[Source]) -> Iterator[Source]:
     """Yield those of these files that an import of that name may mean."""
     wanted = module.strip(".")
@@ -81,7 +94,8 @@ def taken(source: Source, words: Sequence[str], sources: Sequence[Source]) -> It
         for other in modules_of(f"{module}.{name}" if name else module, sources):
             yield from ((other, each) for each in starts(other).get(last, ()) if not each.owner)
         for other in modules_of(module, sources) if name else ():
-            owners = {name, makers(other).get(name, "")} - {""}
+            made = makers(other).get(name, "")
+            owners = {name, made, *_returned(other, made)} - {""}
             yield from ((other, each) for each in _of(other, last, owners))
     called = makers(source).get(base, "")
     maker, _, tail = called.partition(".")
@@ -89,7 +103,8 @@ def taken(source: Source, words: Sequence[str], sources: Sequence[Source]) -> It
         module, name = known[maker]
         wanted = tail.rpartition(".")[2] or name
         for other in modules_of(module, sources):
-            yield from ((other, each) for each in _of(other, last, {wanted, name}, words[-2] if len(words) > 2 else ""))
+            owners = {wanted, name, *_returned(other, wanted)}
+            yield from ((other, each) for each in _of(other, last, owners, words[-2] if len(words) > 2 else ""))
 
 
 def _of(source: Source, name: str, owners: set[str], section: str = "") -> Iterator[Default]:

@@ -54,7 +54,8 @@ class Signature:
 _UNTOLD = Signature()
 # Decorators that leave a function's parameters as they are.
 _LEAVES = frozenset({"main", "no_grad", "inference_mode", "staticmethod", "classmethod", "record", "wraps", "compile", "jit", "task",
-                     "remote", "function", "configurable", "command", "wrap", "option", "argument", "group"})  # fmt: skip
+                     "remote", "function", "configurable", "command", "wrap", "option", "argument", "group", "cache", "lru_cache", "cached",
+                     "cache_resource", "cache_data", "singleton", "GPU"})  # fmt: skip
 
 
 @record(frozen=True, slots=True)
@@ -170,6 +171,8 @@ def _say(node: ast.AST, owner: str, said: _Said) -> None:
                 said.tables.setdefault(name, table)
     elif isinstance(node, ast.Dict):
         said.given.extend(entries(node, owner))
+    elif isinstance(node, ast.AugAssign):
+        _say_added(node, owner, said)
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         known_as = owner_of(node, owner)
         said.given.extend(parameters(node, known_as))
@@ -177,6 +180,14 @@ def _say(node: ast.AST, owner: str, said: _Said) -> None:
         known = said.signatures.setdefault(known_as, signature)
         if known != signature:
             said.signatures[known_as] = _UNTOLD
+
+
+def _say_added(node: ast.AugAssign, owner: str, said: _Said) -> None:
+    """Collect what is added to a list (``words += ["--port", "80"]``) as the call that does the same."""
+    is_longer = isinstance(node.op, ast.Add) and isinstance(node.value, (ast.List, ast.Tuple))
+    name = dotted_name(node.target) if is_longer else None
+    if name is not None:
+        said.calls.append(Call(f"{name}.extend", (value_of(node.value),), (), node.lineno, owner))
 
 
 def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Signature:

@@ -127,6 +127,8 @@ def _of_rarer(node: ast.AST, depth: int) -> Value:
         return _joined([value_of(item, depth + 1) for item in inner])
     if isinstance(node, ast.Subscript):
         return _entry(node, depth)
+    if isinstance(node, ast.Compare):
+        return _compared(node, depth)
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
         first, *rest = (value_of(item, depth + 1) for item in node.values[:4])
         return _either(first, rest[0]) if rest else first
@@ -135,6 +137,16 @@ def _of_rarer(node: ast.AST, depth: int) -> Value:
     if isinstance(node, ast.Lambda):  # `default_factory=lambda: "…"`
         return value_of(node.body, depth + 1)
     return NOTHING
+
+
+def _compared(node: ast.Compare, depth: int) -> Value:
+    """Return whether a text that is known is another one, or one of several (``os.getenv("FAST", "true").lower() == "true"``)."""
+    left, right = value_of(node.left, depth + 1), value_of(node.comparators[0], depth + 1)
+    if len(node.ops) > 1 or left.text is None or right.text is None:
+        return NOTHING
+    if isinstance(node.ops[0], ast.Eq):
+        return Value(str(left.text == right.text))
+    return Value(str(left.text in right.text.split(","))) if isinstance(node.ops[0], ast.In) else NOTHING
 
 
 def _constant(value: object) -> str | None:
@@ -220,6 +232,9 @@ def _of_call(node: ast.Call, depth: int) -> Value:
         return _looked_up(node, depth)
     if name in _AS_IT_IS and len(arguments) == 1:
         return value_of(arguments[0], depth + 1)
+    if name in {"lower", "strip"} and not arguments and isinstance(node.func, ast.Attribute):
+        bare = value_of(node.func.value, depth + 1)
+        return bare if bare.text is None else Value(bare.text.lower() if name == "lower" else bare.text.strip())
     if name == "join" and len(arguments) > 1:  # os.path.join
         parts = [value_of(argument, depth + 1) for argument in arguments[:MAX_PARTS]]
         return _joined([piece for part in parts for piece in (Value("/"), part)][1:])
@@ -239,8 +254,9 @@ def _looked_up(node: ast.Call, depth: int) -> Value:
     owner = dotted_name(node.func.value) if isinstance(node.func, ast.Attribute) else None
     if owner is None or owner.rpartition(".")[2] in {"environ", "os"}:
         asked = value_of(node.args[0], depth + 1).text or ""
-        is_plain = fallback.text is not None and asked.isidentifier() and not fallback.items
-        return Value(fallback.text, path=f"{ENVIRONMENT}.{asked}") if is_plain else fallback
+        if not asked.isidentifier() or fallback.is_open or fallback.items:
+            return fallback
+        return Value(fallback.text, asked, f"{ENVIRONMENT}.{asked}")
     key = value_of(node.args[0], depth + 1)
     if key.text is None and not key.is_open:
         return fallback

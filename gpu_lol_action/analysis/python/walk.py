@@ -29,6 +29,7 @@ _SAID = frozenset(
         ast.Call,
         ast.Assign,
         ast.AnnAssign,
+        ast.AugAssign,
         ast.Import,
         ast.ImportFrom,
         ast.FunctionDef,

@@ -7,16 +7,12 @@ from dataclasses import field
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.programs.behavior import Behavior
+from gpu_lol_action.analysis.programs.others_names import JUDGES
 from gpu_lol_action.analysis.programs.unused_definitions import is_unused_at
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.domain.finding import Evidence
-from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-# Modules that a training calls now and then to see how far it has come.
-JUDGES = regex(
-    r"(?:test|eval(?:uat(?:e|ion|or))?|validat(?:e|ion)|val|inference|infer|predict|demo|visuali[sz]e)\w{0,4}\.py"
-)
 MOST_PLACES = 100
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from gpu_lol_action.analysis.command_lines.launch_tools import SERVING_TOOLS
 from gpu_lol_action.analysis.files.checkout import Checkout
@@ -15,6 +16,15 @@ from gpu_lol_action.domain.patterns import regex
 
 # TGI takes 4096 tokens unless told otherwise; these take what the model's configuration says.
 _WHOLE_CONTEXT = ("vllm", "sglang")
+# By engine: what makes one, in programs that import these modules. Ray's own server and batches start vLLM.
+_BUILT_BY: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
+    "vllm": (
+        ("vllm", ("LLM", "AsyncEngineArgs", "EngineArgs")),
+        ("ray.serve.llm", ("LLMConfig",)),
+        ("ray.data.llm", ("vLLMEngineProcessorConfig",)),
+    ),
+    "sglang": (("sglang", ("Engine",)),),
+}
 _TORCHSERVES = "ts.llm_launcher"  # which starts vLLM unless told another engine
 _BUILT = regex(r"^trt_llm:", re.MULTILINE)  # Truss has TensorRT-LLM build an engine
 
@@ -35,13 +45,24 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
             return _finding(started, run) if started is not None else []
     if run.script is None:
         return []
-    for source in import_closure(checkout, run.script)[:1]:
-        engine = next((tool for tool in _WHOLE_CONTEXT if source.code and tool in source.code.imported()), None)
-        if engine is None and source.mentions("vllm") and any(word in source.text for word in ('"vllm"', "'vllm'")):
-            engine = "vllm"
-        if engine is not None:
-            return _finding(engine, run)
-    return []
+    source = run.script
+    engine = next((tool for tool in _WHOLE_CONTEXT if source.code and tool in source.code.imported()), None)
+    if engine is None and source.mentions("vllm") and any(word in source.text for word in ('"vllm"', "'vllm'")):
+        engine = "vllm"
+    engine = engine or next((tool for tool in _WHOLE_CONTEXT if builds_engine(checkout, run, tool)), None)
+    return _finding(engine, run) if engine is not None else []
+
+
+def builds_engine(checkout: Checkout, run: Run, library: str) -> bool:
+    """Whether the run's program, or a module that it imports, makes an engine of that library's (``LLM(model="a/b")``)."""
+    return run.script is not None and any(
+        source.code is not None
+        and source.mentions(module)
+        and module.partition(".")[0] in source.code.imported()
+        and bool(source.code.calls_named(*names))
+        for source in import_closure(checkout, run.script)
+        for module, names in _BUILT_BY[library]
+    )
 
 
 def _finding(engine: str, run: Run) -> list[Finding]:

@@ -9,10 +9,12 @@ from dataclasses import field, replace
 
 from gpu_lol_action.analysis.commands.container_lines import given_variables
 from gpu_lol_action.analysis.commands.image_variables import given_by_container
+from gpu_lol_action.analysis.commands.sourced_scripts import variables_beside
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configuration import read_settings
 from gpu_lol_action.analysis.files.setting import Setting, fold_key
 from gpu_lol_action.analysis.files.unfilled_options import without_blanks
+from gpu_lol_action.analysis.programs.asked_environment import asked_as, reads_variables
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.code_settings import (
     borrowed_settings,
@@ -23,11 +25,11 @@ from gpu_lol_action.analysis.programs.code_settings import (
     placed_arguments,
 )
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
+from gpu_lol_action.analysis.programs.followed_values import Follower
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.runs.built_modules import built_modules
 from gpu_lol_action.analysis.runs.chosen_modules import without_others
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
-from gpu_lol_action.analysis.runs.followed_values import Follower
 from gpu_lol_action.analysis.runs.open_choices import without_open_choices
 from gpu_lol_action.analysis.runs.other_places import OtherPlaces
 from gpu_lol_action.analysis.runs.run_configs import run_configs, stray_configs
@@ -204,16 +206,22 @@ def _packed(options: tuple[Setting, ...]) -> Iterator[Setting]:
 
 
 def _of_environment(checkout: Checkout, run: Run) -> Iterator[Setting]:
-    """Yield what variables in front of the command, exported before it, or of the image that starts it, are set to, of those that its program asks the environment for."""
+    """Yield what variables in front of the command, of the image that starts it, or of a file that its program reads are set to, of those that it asks for."""
+    if run.script is None:
+        return
     command = run.command
-    is_here = command is not None and run.script is not None
-    place = checkout.find(run.evidence.path) if is_here else None
-    image = given_by_container(place, run.evidence.line) if place is not None else {}
-    given = {**image, **command.environment, **given_variables(command.text)} if command is not None and is_here else {}
-    asking = [s for s in import_closure(checkout, run.script) if s.mentions("env")] if given and run.script else []
-    for name, value in given.items():
-        if any(s.mentions(f'"{name}"') or s.mentions(f"'{name}'") for s in asking):
-            yield Setting(fold_key(name), fold_key(name), value, run.evidence)
+    given: dict[str, tuple[str, Evidence]] = {}
+    if any(reads_variables(source) for source in import_closure(checkout, run.script)):
+        given = variables_beside(checkout, run.script)
+    if command is not None:
+        place = checkout.find(run.evidence.path)
+        image = given_by_container(place, run.evidence.line) if place is not None else {}
+        said = {**image, **command.environment, **given_variables(command.text)}
+        given |= {name: (value, run.evidence) for name, value in said.items()}
+    asking = import_closure(checkout, run.script) if given else ()
+    for name, (value, where) in given.items():
+        if (asked := asked_as(name, asking)) is not None:
+            yield Setting(fold_key(asked), fold_key(asked), value, where)
 
 
 def _filled(configs: tuple[Setting, ...], options: tuple[Setting, ...]) -> tuple[Setting, ...]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.programs.followed_values import Follower
+from gpu_lol_action.analysis.programs.others_names import JUDGES
 from gpu_lol_action.analysis.programs.unused_definitions import is_unused_at
 from gpu_lol_action.analysis.python.values import Value
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
-from gpu_lol_action.analysis.runs.followed_values import Follower
-from gpu_lol_action.analysis.runs.other_places import JUDGES
 from gpu_lol_action.analysis.runs.settings import Scope, as_number
 from gpu_lol_action.analysis.training.token_windows import Window, token_windows
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding

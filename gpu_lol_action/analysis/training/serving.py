@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.runs.entry_points import Run
+from gpu_lol_action.analysis.runs.serving_engine import builds_engine
 from gpu_lol_action.analysis.runs.settings import Scope, look_up
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.memory import MemoryBreakdown, MemoryTerm
@@ -14,11 +16,13 @@ SHARE_FIELD = "serving.memory_share"
 VLLM_SHARE = 0.9
 _STARTED = ("vllm.entrypoints", "ts.llm_launcher")
 _PACKED = "vllm_engine_config"
+_HANDED_ON = ("engine_kwargs.",)
+"""Where Ray's server of language models is told what vLLM is told."""
 
 
-def detect_serving(run: Run, scope: Scope) -> list[Finding]:
-    """Return which share of a card a server takes."""
-    if not _is_by_command(run) and not _is_packed(scope):
+def detect_serving(checkout: Checkout, run: Run, scope: Scope) -> list[Finding]:
+    """Return which share of a card a server takes, or an engine that the program builds."""
+    if not _is_by_command(run) and not _is_packed(scope) and not builds_engine(checkout, run, "vllm"):
         return []
     told = look_up(scope, ("gpu_memory_utilization",))
     share = _share(told.text) if told is not None else None
@@ -38,8 +42,9 @@ def _is_by_command(run: Run) -> bool:
 
 
 def _is_packed(scope: Scope) -> bool:
-    """Whether a configuration has TorchServe start the engine."""
-    return any(_PACKED in setting.path for _, settings in scope.tiers[1:2] for setting in settings)
+    """Whether a configuration has TorchServe start the engine, or has Ray hand its options on."""
+    packed = any(_PACKED in setting.path for _, settings in scope.tiers[1:2] for setting in settings)
+    return packed or any(word in s.path for word in _HANDED_ON for _, said in scope.tiers[1:3] for s in said)
 
 
 def _share(text: str) -> float | None:

@@ -6,7 +6,7 @@ from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.files.setting import Setting, leaves_out
 from gpu_lol_action.analysis.models.weight_widths import weight_bits_of
 from gpu_lol_action.analysis.programs.behavior import Behavior
-from gpu_lol_action.analysis.runs import layouts_alone, litgpt_defaults, xtuner_recipes
+from gpu_lol_action.analysis.runs import layouts_alone, litgpt_defaults, serving_engine, xtuner_recipes
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up, look_up_number, scope_of
 from gpu_lol_action.analysis.runs.shown_inputs import shown_batch
@@ -46,6 +46,8 @@ _ANY_TEXT = ("max_len", "maxlen")  # of any text that a function cuts, or of a t
 _SAMPLE = "max_length"
 _OF_FUNCTIONS = ("max_seq_length", "seq_length", "seq_len", "sequence_length")
 _POSITIONS = regex(r"`(?:context_length|context_len|max_context_length|ctx_len|n_ctx|block_size)`")
+# Runtimes that keep room for as many tokens as they are told, and servers that take requests of so many.
+_OF_LLAMA_CPP, _OF_SERVERS = ("n_gpu_layers", "gpu_layers"), ("max_total_tokens",)
 LONGEST = 2_000_000
 MOST_READ = 8192  # tokens of a prompt and its answer where nothing says them
 MOST_ANSWERS = 64  # that anybody has a language model write at a time without saying so
@@ -107,7 +109,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         said = frozenset(each.field for each in found if each is not None)
         found += [*litgpt_defaults.detect(run, said), *xtuner_recipes.detect(run, said), *layouts_alone.detect(run)]
     else:
-        found += detect_serving(run, scope)
+        found += detect_serving(checkout, run, scope)
     return with_rl_words(checkout, run, found)
 
 
@@ -155,7 +157,9 @@ def _length(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     whole = _best_number(scope, names, 16, LONGEST)
     said = _number("training.sequence_length", scope, names, 16, LONGEST)
     if run.behavior is not Behavior.TRAINS:
-        return None if said is not None and _is_all_it_could(said) else said
+        said = said or _number("training.sequence_length", scope, _OF_SERVERS, 16, LONGEST)
+        is_kept = look_up(scope, _OF_LLAMA_CPP) is not None or bool(serving_engine.detect(checkout, run))
+        return None if said is not None and not is_kept and _is_all_it_could(said) else said
     drawn = drawn_length(run) if said is None or said.confidence is not Confidence.HIGH else None
     said = answered_length(scope, whole) or joined_length(checkout, run, scope, whole) or drawn or said
     said = said or _number("training.sequence_length", scope, _HOLDS, 16, LONGEST) or prepared_length(checkout, run)

@@ -44,8 +44,8 @@ START = "import subprocess\n{}\n"
     ],
 )
 def test_commands_that_a_program_starts(checkout: Build, line: str, expected: list[str]) -> None:
-    (source,) = checkout({"start.py": START.format(line)}).sources
-    assert [text for _, text in started_lines(source)] == expected
+    tree = checkout({"start.py": START.format(line)})
+    assert [text for _, text in started_lines(tree, tree.sources[0])] == expected
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_commands_that_a_program_starts(checkout: Build, line: str, expected: li
 )
 def test_a_program_is_not_parsed_for_commands_of_which_no_literal_begins_as_one(checkout: Build, line: str) -> None:
     tree = checkout({"start.py": START.format(f"{line}  # or torchrun")})
-    assert not list(started_lines(tree.sources[0]))
+    assert not list(started_lines(tree, tree.sources[0]))
     assert not tree.bytes_parsed
 
 

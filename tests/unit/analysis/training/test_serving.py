@@ -84,3 +84,47 @@ def test_a_server_of_a_model_of_unknown_size_is_told_it_by_the_readme(
 ) -> None:
     files = {"README.md": f"# Reader\n{readme}\n```\nvllm serve {served} --port 8080\n```\n"}
     assert low <= needed(checkout({**NEEDS, **files})) <= high
+
+
+ENGINE = "from vllm import LLM\n\n\ndef build(slices={}):\n    return LLM('Qwen/Qwen2.5-14B-Instruct', tensor_parallel_size=slices, gpu_memory_utilization=0.8)\n"
+
+
+def told(checkout: Build, files: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for finding in detect_all(checkout(files)):
+        found.setdefault(finding.field, finding.value)
+    return found
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"run.py": f"{ENGINE.format(2)}\nprint(build().generate(['a']))\n"},
+        {"engine.py": ENGINE.format(2), "run.py": "from engine import build\n\nprint(build().generate(['a']))\n"},
+        {"engine.py": ENGINE.format(1), "run.py": "from engine import build\n\nprint(build(slices=2).generate(['a']))\n"},
+    ],
+)  # fmt: skip
+def test_an_engine_takes_its_share_of_its_cards_wherever_it_is_made(checkout: Build, files: Mapping[str, str]) -> None:
+    found = told(checkout, {**NEEDS, **files})
+    assert (found["serving.memory_share"], found["hardware.gpu_count"], found["serving.engine"]) == ("0.8", "2", "vllm")
+
+
+def test_a_module_that_only_names_the_library_makes_no_engine(checkout: Build) -> None:
+    other = "from vllm import SamplingParams\n\nLENGTH = 512\n"
+    program = f"from other import LENGTH\nfrom transformers import AutoModelForCausalLM as A\n\nA.from_pretrained('{MODEL}').cuda().generate(x)\n"
+    found = told(checkout, {"other.py": other, "run.py": program})
+    assert not {"serving.memory_share", "serving.engine"} & set(found)
+
+
+@pytest.mark.parametrize(
+    ("files", "length"),
+    [
+        ({"run.py": f"import sglang\n\nllm = sglang.Engine(model_path='{MODEL}', context_length=16384)\nllm.generate(['a'])\n"}, "16384"),
+        ({"run.py": "from llama_cpp import Llama\n\nllm = Llama(model_path='a/Qwen2.5-14B-Instruct-Q5_K_M.gguf', n_ctx=16384, n_gpu_layers=-1)\nllm('a')\n"}, "16384"),
+        ({"run.sh": f"text-generation-launcher --model-id {MODEL} --max-total-tokens 16384\n"}, "16384"),
+        # A network's table of positions is not what it is asked.
+        ({"run.py": f"from transformers import AutoModelForCausalLM as A\n\nA.from_pretrained('{MODEL}', n_ctx=16384).cuda().generate(x)\n"}, None),
+    ],
+)  # fmt: skip
+def test_what_keeps_room_for_a_length_is_told_it(checkout: Build, files: Mapping[str, str], length: str | None) -> None:
+    assert told(checkout, files).get("training.sequence_length") == length

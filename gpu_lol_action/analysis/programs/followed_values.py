@@ -6,20 +6,21 @@ What is not told in one way is not told: of several sections, callers or modules
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.setting import Setting
+from gpu_lol_action.analysis.programs.built_arguments import BuiltArguments
+from gpu_lol_action.analysis.programs.callers import Callers
 from gpu_lol_action.analysis.programs.code_settings import given_by_name, registry_entries
 from gpu_lol_action.analysis.programs.local_values import (
-    HOLDS_OPTIONS,
     KEPT_BY_LIGHTNING,
     classes_with,
     givens,
     handed_on,
     holds_options,
+    is_chosen,
     is_handed_on,
     is_of_environment,
     is_overlaid,
@@ -29,13 +30,11 @@ from gpu_lol_action.analysis.programs.local_values import (
     parameters_of,
     starting_with,
 )
-from gpu_lol_action.analysis.programs.taken_names import makers, starts, taken
+from gpu_lol_action.analysis.programs.others_names import BESIDE, HOLDS_OPTIONS, JUDGES, SPLITS
+from gpu_lol_action.analysis.programs.said_names import SaidNames, Told
+from gpu_lol_action.analysis.programs.taken_names import makers, modules_of, origins, starts, taken
 from gpu_lol_action.analysis.python.values import ENVIRONMENT, MAX_TEXT, STARRED, Value
 from gpu_lol_action.analysis.python.walk import LEAST_ENTRIES
-from gpu_lol_action.analysis.runs.built_arguments import BuiltArguments
-from gpu_lol_action.analysis.runs.callers import Callers
-from gpu_lol_action.analysis.runs.other_places import JUDGES
-from gpu_lol_action.analysis.runs.said_names import SaidNames, Told
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -48,13 +47,6 @@ MAX_ROW = 8
 """Values of a row that is followed (the sides of a picture, a clip or a scan), or of a text that is joined."""
 _CONFIGURES = regex(r"Config|Args|Arguments|Options|Settings|[Hh][Pp]arams")
 _MAKES_COMMANDS = ("click.", "typer.", "tyro.", "cyclopts", "app.command")
-# What judges a training, and models beside the one that learns.
-_BESIDE = regex(
-    r"(?:^|[._])(?:val|valid|validation|validate|tests?|tst|eval|evaluation|evaluate|dev|teacher|critic|judge|reward|scor(?:er|ing)|draft)"
-    r"(?:model)?(?:$|[._])",
-    re.IGNORECASE,
-)
-_SPLITS = regex(r"[Tt]okeni[sz]er?\b")
 UNTOLD: Told = ("", None)
 """Of what is somebody else's to say: nothing that it starts with counts."""
 
@@ -99,9 +91,9 @@ class Follower:
         entries = registry_entries(source)
         found: dict[str, list[tuple[Setting, Evidence]]] = {}
         for setting, value in given_by_name(source):
-            is_beside = _BESIDE.search(setting.owner) or _BESIDE.search(value.path or "")
+            is_beside = BESIDE.search(setting.owner) or BESIDE.search(value.path or "")
             # A text beside the model's is cut there; items of a data set are its own.
-            is_cut = source is not self.closure[0] and _SPLITS.search(setting.path) and not makes_items(source)
+            is_cut = source is not self.closure[0] and SPLITS.search(setting.path) and not makes_items(source)
             is_written = value.text is not None and value.path is None
             if is_written or setting.owner in entries or is_cut or (is_beside and not setting.text):
                 continue
@@ -117,8 +109,8 @@ class Follower:
                 yield known
 
     def _told(self, source: Source, setting: Setting, value: Value) -> Told | None:
-        is_asked = is_of_environment(source, setting.owner, value)
-        if not setting.text or value.items or is_asked or is_handed_on(source, setting.owner, value):
+        is_open = value.items or is_chosen(value) or is_of_environment(source, setting.owner, value)
+        if not setting.text or is_open or is_handed_on(source, setting.owner, value):
             return self.value(source, value, setting.owner)
         if value.path is not None and value.path == value.reference and is_overlaid(source):
             return self._laid_over(value.path, setting.owner, source)
@@ -157,9 +149,11 @@ class Follower:
         path = value.path or value.reference
         words = (path or "").removeprefix("self.").split(".")
         found: Told | None = None
-        if path is not None and len(words) > 1 and not path.startswith(f"{ENVIRONMENT}."):
+        if path is None and value.table is not None and value.key is not None:
+            found = self._entry(source, value.table, value.key, owner, steps)
+        elif path is not None and len(words) > 1 and not path.startswith(f"{ENVIRONMENT}."):
             words = self._whole_name(source, words, owner)
-            if _BESIDE.search(".".join(words)) is not None:
+            if BESIDE.search(".".join(words)) is not None:
                 return None
             found = self._said.under(words[1:])
             found = found or self._of_made(source, words, steps) or self._imported(source, words)
@@ -179,6 +173,17 @@ class Follower:
         """Return what the environment is set to, where a value is one of it."""
         path = value.path or ""
         return self._said.ordered(path.removeprefix(f"{ENVIRONMENT}.")) if path.startswith(f"{ENVIRONMENT}.") else None
+
+    def _entry(self, source: Source, table: str, key: Value, owner: str, steps: int) -> Told | None:
+        """Return the entry of a program's table, or of one that it takes from a module, under a key that something else tells (``MODELS[args.size]``)."""
+        told = self.value(source, key, owner, steps + 1)
+        module, name = origins(source).get(table, ("", ""))
+        places = [(source, table), *((other, name or table) for other in modules_of(module, self.closure))]
+        for place, called_there in places if told is not None else ():
+            entries = place.code.names().tables.get(called_there, {}) if place.code is not None else {}
+            if told is not None and (entry := entries.get(told[0])) is not None:
+                return self.value(place, entry, "", steps + 1)
+        return None
 
     def _all(self, source: Source, parts: Sequence[Value], owner: str, steps: int, between: str) -> Told | None:
         """Return the values of a row (``(height, width)``), or of what is joined to a text, where all of them are told."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.programs.code_settings import FOR_TRIALS
-from gpu_lol_action.analysis.programs.local_values import Argument, argument_of, called_in, means
+from gpu_lol_action.analysis.programs.local_values import Argument, argument_of, called_in, calls_of, means
 from gpu_lol_action.analysis.programs.main_guards import started_alone
-from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.analysis.programs.others_names import TRIES
 from gpu_lol_action.domain.records import record
 
 MAX_CALLERS = 12
-_TRIES = regex(r"_?(?:tests?|overfit|sanity|demo|check)(?:_.{0,60})?", re.IGNORECASE)
 
 
 @record(slots=True)
@@ -45,8 +43,8 @@ class Callers:
             return
         signature = source.code.signatures[function]
         alone = started_alone(caller) if caller is not self.closure[0] else frozenset[int]()
-        for call in caller.code.calls_named(function)[:MAX_CALLERS]:
-            is_tried = call.line in alone or FOR_TRIALS.search(call.owner) or _TRIES.fullmatch(call.owner)
+        for call in calls_of(caller, function)[:MAX_CALLERS]:
+            is_tried = call.line in alone or FOR_TRIALS.search(call.owner) or TRIES.fullmatch(call.owner)
             if not is_tried and call.owner != function and means(call, caller, source, function, signature):
                 yield argument_of(call, caller, source, function, parameter)
         for call in caller.code.calls_named("partial")[:MAX_CALLERS]:

@@ -1,0 +1,47 @@
+"""What a container is given on its command line: the variables behind ``docker run -e`` are its program's own."""
+
+from __future__ import annotations
+
+import re
+
+from gpu_lol_action.domain.patterns import regex
+
+_ENGINES = frozenset({"docker", "podman", "nvidia-docker", "nerdctl"})
+_ASSIGNED = regex(r"([A-Za-z_]\w{0,60})=([\w./:@+-]{1,200})")
+# Options of a container's engine that no value follows; all others take one.
+_SWITCHES = frozenset(
+    {"--rm", "-it", "-ti", "-i", "-t", "-d", "-dit", "-itd", "--detach", "--interactive", "--tty", "--privileged", "--init",
+     "--read-only", "--no-healthcheck", "-P", "--publish-all", "--oom-kill-disable"}
+)  # fmt: skip
+_MOST_BEFORE, _MOST_WORDS = 6, 80
+# What opens something, and is nothing of a run's size: `MAX_TOKENS` is, `HF_TOKEN` is not.
+_SECRET = regex(
+    r"(?:^|_)(?:API|ACCESS|SECRET|AUTH|PRIVATE)?_?(?:KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PWD|CREDENTIALS?|DSN)(?:_|$)",
+    re.IGNORECASE,
+)
+_OPENING = regex(r"(?:sk|hf|ghp|gho|pat|xox[a-z]|glpat)[-_]\w{8,}|AKIA\w{8,}")
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a variable is for opening something: it says nothing of a run, and is never shown."""
+    return _SECRET.search(name) is not None or _OPENING.match(value) is not None
+
+
+def with_variables_in_front(words: list[str]) -> list[str]:
+    """Return a command's words with what its container is given as variables in front of them (``docker run -e MODEL=a/b image serve``)."""
+    place = next((at for at, word in enumerate(words[:_MOST_BEFORE]) if word in _ENGINES), None)
+    if place is None or "run" not in words[place + 1 : place + 3]:
+        return words
+    at = words.index("run", place) + 1
+    given, kept = list[str](), words[:at]
+    while at < min(len(words), place + _MOST_WORDS) and words[at].startswith("-"):
+        name, equals, value = words[at].partition("=")
+        taken = 1 if equals or name in _SWITCHES else 2
+        if name not in {"-e", "--env"}:
+            kept += words[at : at + taken]
+        else:
+            found = _ASSIGNED.fullmatch(value if equals else next(iter(words[at + 1 : at + 2]), ""))
+            if found is not None and not is_secret(found[1], found[2]):
+                given.append(found[0])
+        at += taken
+    return [*given, *kept, *words[at:]]

@@ -1,0 +1,41 @@
+"""What a program asks its environment for: by name (``os.environ["MODEL"]``), or by the fields of its settings (``BaseSettings``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.domain.patterns import regex
+
+SETTINGS = "BaseSettings"
+"""What pydantic calls a class whose fields the environment gives, each under its own name in capitals."""
+_READS = ("load_dotenv", "dotenv_values", "read_env", "env_file", "decouple")
+_PREFIX = regex(r"\benv_prefix[\"']?[ ]{0,2}[=:][ ]{0,2}[\"'](\w{1,40})[\"']")
+_FIELD = regex(r"(?m)^[ \t]{1,12}(\w{1,60})[ ]?:[ ]?\S")
+
+
+@remembered
+def reads_variables(source: Source) -> bool:
+    """Whether a program reads the file of variables beside it (python-dotenv, environs, decouple, pydantic's settings)."""
+    return any(source.mentions(word) for word in _READS)
+
+
+def asked_as(name: str, sources: Iterable[Source]) -> str | None:
+    """Return what a variable of the environment is called in the programs that ask for it: its name, or a field of settings; else None."""
+    for source in sources:
+        if source.mentions("env") and (source.mentions(f'"{name}"') or source.mentions(f"'{name}'")):
+            return name
+        if name.lower() in _fields(source):
+            return _fields(source)[name.lower()]
+    return None
+
+
+@remembered
+def _fields(source: Source) -> dict[str, str]:
+    """Return the fields of a program's settings by the variable, in small letters, that gives each."""
+    if not source.mentions(SETTINGS):
+        return {}
+    found = _PREFIX.search(source.text)
+    prefix = found[1].lower() if found is not None else ""
+    return {f"{prefix}{field.lower()}": field for field in _FIELD.findall(source.text)}
