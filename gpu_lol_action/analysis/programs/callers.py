@@ -9,7 +9,7 @@ from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.programs.code_settings import FOR_TRIALS
 from gpu_lol_action.analysis.programs.local_values import Argument, argument_of, called_in, calls_of, means
 from gpu_lol_action.analysis.programs.main_guards import started_alone
-from gpu_lol_action.analysis.programs.others_names import TRIES
+from gpu_lol_action.analysis.programs.others_names import JUDGES, TRIES
 from gpu_lol_action.domain.records import record
 
 MAX_CALLERS = 12
@@ -51,3 +51,12 @@ class Callers:
             given = call.keyword(parameter)
             if given is not None and call.arguments and call.arguments[0].path == function and not signature.is_method:
                 yield Argument(given, caller, call.line, call.owner)
+
+    def parsing(self, source: Source) -> list[Source]:
+        """Return the programs whose parser may have made the options that another is handed: the run's own before those of modules."""
+        if source.mentions("add_argument"):
+            return []
+        program = self.closure[0]
+        if program.mentions("add_argument"):
+            return [program] if source is not program else []
+        return [other for other in self.closure if other is not source and not JUDGES.fullmatch(other.name)]

@@ -30,7 +30,7 @@ from gpu_lol_action.analysis.programs.local_values import (
     parameters_of,
     starting_with,
 )
-from gpu_lol_action.analysis.programs.others_names import BESIDE, HOLDS_OPTIONS, JUDGES, SPLITS
+from gpu_lol_action.analysis.programs.others_names import BESIDE, HOLDS_OPTIONS, SPLITS
 from gpu_lol_action.analysis.programs.said_names import SaidNames, Told
 from gpu_lol_action.analysis.programs.taken_names import makers, modules_of, origins, starts, taken
 from gpu_lol_action.analysis.python.values import ENVIRONMENT, MAX_TEXT, STARRED, Value
@@ -211,17 +211,20 @@ class Follower:
         return [*bare.split("."), *words[1:]] if "." in bare and not bare.startswith("os.") else words
 
     def _of_made(self, source: Source, words: list[str], steps: int) -> Told | None:
-        """Return what an object is made with under a name (``config = GPTConfig(window=512)``); ``UNTOLD`` where it may be made with anything."""
-        maker = makers(source).get(words[0], "").rpartition(".")[2] if len(words) == 2 else ""
-        calls = source.code.calls_named(maker) if source.code is not None and maker[:1].isupper() else ()
-        if len(calls) != 1:
+        """Return what an object is made with under a name (``config = GPTConfig(window=512)``, ``dict(window=512)``); ``UNTOLD`` where it may be made with anything."""
+        if len(words) != 2 or source.code is None:
             return None
-        (call,) = calls
-        given = call.keyword(words[1]) or handed_on(call, words[1])
+        maker = makers(source).get(words[0], "").rpartition(".")[2]
+        calls = source.code.calls_named(maker) if maker[:1].isupper() else ()
+        line, given = 0, source.code.names().tables.get(words[0], {}).get(words[1])
+        if given is None and len(calls) == 1:
+            line, given = calls[0].line, calls[0].keyword(words[1]) or handed_on(calls[0], words[1])
         if given is None:
-            return UNTOLD if call.spread else None
-        told = self.value(source, given, call.owner, steps + 1)
-        return (told[0], told[1] or Evidence(source.path, call.line)) if told is not None else UNTOLD
+            return UNTOLD if len(calls) == 1 and calls[0].spread else None
+        told = self.value(source, given, calls[0].owner if line else "", steps + 1)
+        if told is None:
+            return UNTOLD
+        return (told[0], told[1] or Evidence(source.path, line)) if line else told
 
     def _named(self, source: Source, word: str, owner: str, steps: int, *, is_own: bool) -> Told | None:
         """Return what a plain name stands for: another name, a parameter that callers give, a constant of an imported module."""
@@ -273,15 +276,6 @@ class Follower:
         self._built = self._built or [BuiltArguments(self.configs)]
         return [*self._built[0].given(function, parameter)]
 
-    def _parsing(self, source: Source) -> list[Source]:
-        """Return the programs whose parser may have made the options that another is handed: the run's own before those of modules."""
-        if source.mentions("add_argument"):
-            return []
-        program = self.closure[0]
-        if program.mentions("add_argument"):
-            return [program] if source is not program else []
-        return [other for other in self.closure if other is not source and not JUDGES.fullmatch(other.name)]
-
     def _imported(self, source: Source, words: list[str]) -> Told | None:
         """Return what modules of the project that the program imports say of a name."""
         others = [other for other in self.closure if other is not source]
@@ -293,7 +287,7 @@ class Follower:
         if not found and len(words) == 2 and HOLDS_OPTIONS.fullmatch(words[0]) is not None:
             found = [
                 (o, each)
-                for o in self._parsing(source)
+                for o in self._calls.parsing(source)
                 for each in starts(o).get(words[1], ())
                 if each.is_option
                 and (o is self.closure[0] or not each.owner or _CONFIGURES.search(each.owner) is not None)
