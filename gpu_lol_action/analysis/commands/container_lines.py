@@ -6,6 +6,7 @@ A container's variables are put where its command names them: Compose's own (``$
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
@@ -13,7 +14,10 @@ from dataclasses import field
 from gpu_lol_action.analysis.command_lines.container_words import is_secret
 from gpu_lol_action.analysis.command_lines.server_images import entry_point
 from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.files.configuration import MAX_CONFIG_BYTES, MAX_SETTINGS
+from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.files.yaml_reading import yaml_settings
+from gpu_lol_action.analysis.formats.paths import joined
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -27,6 +31,7 @@ _TELLS = regex(
     r"MODEL|CKPT|CHECKPOINT|WEIGHT|LLM|DTYPE|PRECISION|QUANT|BATCH|LENGTH|TOKENS|SHARD|PARALLEL|NUM_GPUS|REPO_ID|^LLAMA_ARG_",
     re.IGNORECASE,
 )
+_INNER = regex(r"\.(?:environment|env|modelformat|build)$")
 _SETS = regex(r"\s*(?:export\s|[A-Za-z_]\w*=)")
 _SHELLS = ("bash", "sh", "/bin/bash", "/bin/sh")
 # Servers, which ask for no variables but those that tell.
@@ -46,11 +51,18 @@ class _Container:
 
     line: int = 0
     image: str = ""
+    build: str | None = None
     served: tuple[str, ...] = ()
     words: dict[str, list[str]] = field(default_factory=dict)
     given: dict[str, str] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
     variable: str = ""
     told: set[str] = field(default_factory=set)
+
+    def all_given(self, read: Read) -> dict[str, str]:
+        """Return its variables with those of its files, before which its own go."""
+        of_files = (read(name).items() for name in self.files)
+        return {name: value for pairs in (*of_files, self.given.items()) for name, value in pairs}
 
     def give(self, name: str, value: str) -> None:
         """Keep a variable that may say something of what runs."""
@@ -61,22 +73,21 @@ class _Container:
 def container_lines(source: Source, put: Put, read: Read) -> Iterator[tuple[int, str, str]]:
     """Yield what each container of a file starts, with the variables that it is given in front."""
     beside = read(".env") if "${" in source.text and "services:" in source.text else {}
-    found = _containers(source, read)
+    found = _containers(source)
     # Compose's own fragments, which services take in: `<<: *server`.
     shared = {each.image for place, each in found if place.startswith("x_") and each.image}
     for place, container in found:
-        if place.startswith("x_"):
+        if place.startswith("x_") or not container.line:
             continue
-        if not container.image and len(shared) == 1:
-            (container.image,) = shared
-        given = {name: put(value, beside) for name, value in container.given.items()}
+        of_image = container.image or (next(iter(shared)) if len(shared) == 1 else "")
+        given = {name: put(value, beside) for name, value in container.all_given(read).items()}
         known = {name: value for name, value in given.items() if _VALUE.fullmatch(value)}
         words = [
             put(word, beside).replace("$$", "$")
             for kind in ("entrypoint", "command", "args")
             for word in container.words.get(kind, ())
         ]
-        image = entry_point(put(container.image, beside))
+        image = entry_point(put(of_image, beside))
         # A server's image that is told nothing at all serves what its variables say.
         served = (image or container.served) if words or image else ()
         if served and (not words or words[0].startswith("-")):
@@ -89,40 +100,54 @@ def container_lines(source: Source, put: Put, read: Read) -> Iterator[tuple[int,
             yield container.line, with_variables(in_front, put(started, known)), ""
 
 
+def given_to_image(source: Source, put: Put, read: Read, folder: str) -> dict[str, str]:
+    """Return the variables that a file gives the one container whose image is built in that folder, and that starts what the image does."""
+    beside = read(".env") if "${" in source.text else {}
+    built = [each for _, each in _containers(source) if each.build is not None and not each.words]
+    given = [each.all_given(read) for each in built if joined(source.folder, each.build or "") == folder]
+    return {name: put(value, beside) for name, value in given[0].items()} if len(given) == 1 else {}
+
+
 def _lines(texts: Iterable[str]) -> Iterator[str]:
     for text in texts:
         yield from text.replace("\\\n", " ").split("\n")[:MAX_LINES]
 
 
-def _containers(source: Source, read: Read) -> list[tuple[str, _Container]]:
+@remembered
+def _containers(source: Source) -> list[tuple[str, _Container]]:
     """Return the containers of a file in its order, each with its place: a list's next one says again what the one before it has said."""
     open_ones: dict[str, _Container] = {}
     found: list[tuple[str, _Container]] = []
-    for setting in yaml_settings(source, MAX_TEXT):
+    read_all = len(source.text) <= MAX_CONFIG_BYTES
+    for setting in itertools.islice(yaml_settings(source, MAX_TEXT), MAX_SETTINGS) if read_all else ():
         owner, _, key = setting.path.rpartition(".")
-        place = owner.removesuffix(".environment").removesuffix(".env").removesuffix(".modelformat")
+        place = _INNER.sub("", owner)
         container = open_ones.get(place)
         if container is None or (place == owner and key in {"name", "image"} and key in container.told):
             container = open_ones[place] = _Container()
             found.append((place, container))
         if place == owner:
             container.told.add(key)
-            _take(container, key, setting.text, setting.evidence.line, read)
+            _take(container, key, setting.text, setting.evidence.line)
         elif owner.endswith(".modelformat"):
             container.served = _HUGGING_FACE if setting.text.lower() == "huggingface" else ()
         elif owner.endswith(".environment"):
             container.give(key.upper(), setting.text)
+        elif owner.endswith(".build"):
+            container.build = setting.text if key == "context" else container.build
         elif key == "name":
             container.variable = setting.text
         elif key == "value":
             container.give(container.variable, setting.text)
-    return [(place, each) for place, each in found if each.line]
+    return found
 
 
-def _take(container: _Container, key: str, text: str, line: int, read: Read) -> None:
+def _take(container: _Container, key: str, text: str, line: int) -> None:
     if key in {"command", "args", "entrypoint"}:
         container.words.setdefault(key, []).append(text)
         container.line = container.line or line
+    elif key == "build":
+        container.build = text
     elif key == "image":
         container.image, container.line = text, container.line or line
     elif key == "storageuri" and text.startswith(_FETCHED):
@@ -132,8 +157,7 @@ def _take(container: _Container, key: str, text: str, line: int, read: Read) -> 
         name, _, value = text.partition("=")
         container.give(name, value)
     elif key == "env_file":
-        for name, value in read(text).items():
-            container.give(name, value)
+        container.files.append(text)
 
 
 def with_variables(assigned: Iterable[str], started: str) -> str:
@@ -143,7 +167,8 @@ def with_variables(assigned: Iterable[str], started: str) -> str:
     """
     if _SETS.match(started):
         return started
-    given = [text for text in assigned if _ASSIGNED.fullmatch(text)]
+    told = ((text, _ASSIGNED.fullmatch(text)) for text in assigned)
+    given = [text for text, found in told if found is not None and not is_secret(found[1], found[2])]
     telling = [text for text in given if _TELLS.search(text.partition("=")[0])]
     others = [text for text in given if text not in telling] if not _SERVES.match(started) else []
     return " ".join((*[*telling, *others][:MAX_VARIABLES], started))

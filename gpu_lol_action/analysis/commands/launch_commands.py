@@ -51,7 +51,7 @@ from gpu_lol_action.analysis.commands.machine_requests import (
 from gpu_lol_action.analysis.commands.moved_folders import found_there
 from gpu_lol_action.analysis.commands.pipeline_stages import parameters
 from gpu_lol_action.analysis.commands.project_tasks import FILES
-from gpu_lol_action.analysis.commands.sourced_scripts import environment_of, sourcing
+from gpu_lol_action.analysis.commands.sourced_scripts import composed_variables, environment_of, sourcing
 from gpu_lol_action.analysis.commands.wrapped_commands import working_part, wrapped
 from gpu_lol_action.analysis.documents.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.documents.reading_order import by_mention, by_name
@@ -135,7 +135,7 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
     for source in (*by_mention(scripts, documents), *tasks):
         if source.path in seen:
             continue
-        given = parameters(checkout, source) or example_call(source)
+        given = parameters(checkout, source) or example_call(source) or composed_variables(checkout, source)
         for command in (*_of_source(checkout, source, seen, given), *_of_jobs(checkout, source)):
             found.append(command)
             if len(found) >= MAX_COMMANDS:

@@ -203,8 +203,10 @@ def _joined(
         # Nobody who went out of the tree is told to come back: the next block of a document does.
         if is_each_alone or section != place or (folder.startswith("..") and not whole):
             folder, place = outer, section
+        is_set = True  # as long as all that stands before on the line sets something
         for part in _parts(whole, variables):
-            variables = _set_in_front(whole, part, variables, given)
+            is_set = is_set and _VARIABLE.match(part) is not None
+            variables = _set_in_front(part, variables, given) if is_set else variables
             if sourcing is not None and (read := sourced(part)) is not None:
                 variables = {**variables, **sourcing(substitute(read[0], variables), read[1], variables)}
             yield CommandLine(part, start, variables, section, folder)
@@ -212,11 +214,9 @@ def _joined(
         folder = outer if whole.startswith("(") else folder
 
 
-def _set_in_front(line: str, part: str, variables: Mapping[str, str], given: Mapping[str, str]) -> Mapping[str, str]:
+def _set_in_front(part: str, variables: Mapping[str, str], given: Mapping[str, str]) -> Mapping[str, str]:
     """Return what is known behind the first parts of a line: ``NUM_GPUS=8; torchrun --nproc_per_node=$NUM_GPUS train.py``."""
-    before = line.partition(part)[0].split(";")
-    is_set_before = all(not each.strip() or _VARIABLE.match(each.strip()) for each in before)
-    found = _VARIABLE.match(part) if is_set_before else None
+    found = _VARIABLE.match(part)
     if found is None or found[1] in given or not found[2] or len(variables) >= MAX_VARIABLES:
         return variables
     return {**variables, found[1]: substitute(found[2].strip("\"'"), variables)[:MAX_VALUE]}

@@ -30,6 +30,7 @@ _TRAINING_TOOLS = ("llamafactory-cli", "axolotl", "litgpt", "lm_eval", "lm-eval"
 _STARTED = (*SERVING_TOOLS, *COUNT_FLAGS, *_TRAINING_TOOLS)
 _TOOLS = "|".join(sorted({*_STARTED} - {"tune"}))
 _FIRST = regex(rf"(?:{_TOOLS})\b|python3?\s+-m\s+(?:{'|'.join(map(re.escape, SERVERS))})")
+_STARTS = regex(rf"(?:{_TOOLS}|python3?)\b")
 # How a literal begins that may be such a command, or the first word of a list: also on the line behind `"""\`. `"accelerate>=1.0"` is
 # a package.
 _WRITTEN = regex(rf"[\"'](?:\\\n|\n[ ]{{0,20}})?(?:{_TOOLS})\b(?![ ]?[=<>~!]=)")
@@ -53,6 +54,8 @@ def started_lines(checkout: Checkout, source: Source) -> Iterator[tuple[int, str
         return
     words, count = StartedWords(checkout, source, source.code), 0
     for value, line, owner, name in _values(source.code):
+        if value.items and not _begins(source.code, value):
+            continue
         text = words.line(value, owner, name, line)
         text = text.strip() if text is not None else None
         if text is not None and _FIRST.match(text):
@@ -63,6 +66,12 @@ def started_lines(checkout: Checkout, source: Source) -> Iterator[tuple[int, str
     written = _SUBMITTED.search(source.text) if not count and submits_job(source) else None
     if written is not None and _FIRST.match(written[1]):
         yield source.text.count("\n", 0, written.start(1)) + 1, written[1]
+
+
+def _begins(code: PythonCode, value: Value) -> bool:
+    """Whether a list's first word may start something: of any other list no word is followed."""
+    first = value.items[0]
+    return first.path == "sys.executable" or _STARTS.match(code.resolve(first) or "") is not None
 
 
 def programs_started(checkout: Checkout, source: Source) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,7 @@ is known: ``if tp > 1: words += ["-tp", str(tp)]`` is, ``if quantized: words += 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from gpu_lol_action.analysis.commands.program_configs import own_configs
@@ -16,7 +16,7 @@ from gpu_lol_action.analysis.files.configuration import read_settings
 from gpu_lol_action.analysis.programs.followed_values import Follower
 from gpu_lol_action.analysis.programs.import_graph import import_closure
 from gpu_lol_action.analysis.programs.local_values import parameters_of
-from gpu_lol_action.analysis.python.code import PythonCode
+from gpu_lol_action.analysis.python.code import Call, PythonCode
 from gpu_lol_action.analysis.python.values import STARRED, Value
 from gpu_lol_action.domain.records import record
 
@@ -33,6 +33,9 @@ class StartedWords:
     checkout: Checkout
     source: Source
     code: PythonCode
+    _lists: list[tuple[Sequence[str], Mapping[tuple[str, str], Sequence[Call]]]] = field(
+        default_factory=list, repr=False, compare=False
+    )
     _follower: list[Follower] = field(default_factory=list, repr=False, compare=False)
 
     def line(self, value: Value, owner: str, name: str, line: int, *, with_holes: bool = False) -> str | None:
@@ -56,10 +59,8 @@ class StartedWords:
         """Yield the words that a list gets behind its first ones."""
         if not name:
             return
-        lines = self.source.text.split("\n")
-        calls = self.code.calls_named("extend", "append")
-        added = [c for c in calls if c.name.rpartition(".")[0].rpartition(".")[2] == name and c.owner == owner]
-        for call in [call for call in added if call.line > line and call.arguments][:MAX_ADDED]:
+        lines, added = self._growing()
+        for call in [each for each in added.get((name, owner), ()) if each.line > line][:MAX_ADDED]:
             given = call.arguments[0]
             items = given.items if call.last == "extend" else (given,)
             words = self._words(items, owner)
@@ -67,6 +68,17 @@ class StartedWords:
             is_known = all(word != UNKNOWN and word.lower() not in _OFF for word in told)
             if _depth(lines, call.line) <= _depth(lines, line) or (told and is_known):
                 yield from words
+
+    def _growing(self) -> tuple[Sequence[str], Mapping[tuple[str, str], Sequence[Call]]]:
+        """Return the program's lines, and the calls that make each list longer, by its name and function."""
+        if not self._lists:
+            added: dict[tuple[str, str], list[Call]] = {}
+            for call in self.code.calls_named("extend", "append"):
+                if call.arguments:
+                    name = call.name.rpartition(".")[0].rpartition(".")[2]
+                    added.setdefault((name, call.owner), []).append(call)
+            self._lists.append((self.source.text.split("\n"), added))
+        return self._lists[0]
 
     def _text(self, value: Value, owner: str) -> str | None:
         """Return what one word is; None where it is not told in one way."""

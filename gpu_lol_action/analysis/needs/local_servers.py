@@ -34,8 +34,10 @@ def served_here(checkout: Checkout) -> Finding | None:
     programs = [source for source in checkout.of(Form.PYTHON, Form.NOTEBOOK) if source.code is not None]
     if not 0 < len(programs) <= MAX_PROGRAMS:
         return None
-    asking = [source for source in programs if source.mentions("llama")]
-    told = next(((source, asked[0]) for source in asking if (asked := asked_of_ollama(source)) is not None), None)
+    asking = [source for source in programs if source.mentions("llama") or source.mentions(":11434")]
+    told = next(
+        ((source, asked[0]) for source in asking if (asked := asked_of_ollama(checkout, source)) is not None), None
+    )
     if told is None:
         return None
     pages = checkout.of(Form.MARKDOWN, roles=(Role.DOCUMENTATION,))[:MAX_DOCUMENTS]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
+from gpu_lol_action.analysis.command_lines.container_words import is_secret
 from gpu_lol_action.analysis.commands.container_lines import given_variables
 from gpu_lol_action.analysis.commands.image_variables import given_by_container
 from gpu_lol_action.analysis.commands.sourced_scripts import variables_beside
@@ -220,7 +221,7 @@ def _of_environment(checkout: Checkout, run: Run) -> Iterator[Setting]:
         given |= {name: (value, run.evidence) for name, value in said.items()}
     asking = import_closure(checkout, run.script) if given else ()
     for name, (value, where) in given.items():
-        if (asked := asked_as(name, asking)) is not None:
+        if not is_secret(name, value) and (asked := asked_as(name, asking)) is not None:
             yield Setting(fold_key(asked), fold_key(asked), value, where)
 
 

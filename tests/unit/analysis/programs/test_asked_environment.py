@@ -34,6 +34,17 @@ WAYS = {
         "compose.yaml": f"services:\n  a:\n    image: ours\n    command: python a.py\n    environment:\n      - WINDOW=12288\n      - BRAIN={MODEL}\n",
         "a.py": BARE,
     },
+    "a service that starts what its image does": {
+        "compose.yaml": f"services:\n  a:\n    build: ./app\n    environment:\n      - WINDOW=12288\n      - BRAIN={MODEL}\n",
+        "app/Dockerfile": "FROM python\nCMD python a.py\n",
+        "app/a.py": BARE,
+    },
+    "a service with a file": {
+        "compose.yaml": "services:\n  a:\n    build:\n      context: .\n      args:\n        - X=1\n    env_file:\n      - a.env\n",
+        "a.env": GIVEN,
+        "Dockerfile": "FROM python\nENV WINDOW=12288\nCMD python a.py\n",
+        "a.py": BARE,
+    },
     "settings": {".env": GIVEN, "s.py": FIELDS.format("") + OBJECT, "a.py": f"from s import settings\n{USES}"},
     "settings with a prefix": {
         ".env": GIVEN.replace("BRAIN", "APP_BRAIN").replace("WINDOW", "APP_WINDOW"),
@@ -66,6 +77,9 @@ def test_the_environment_is_heard(checkout: Build, files: dict[str, str]) -> Non
         ({".env": GIVEN, "a.py": WITH_FALLBACK.replace("load_dotenv", "print")}, "Qwen/Qwen2.5-0.5B"),
         ({".env": "BRAIN=<your model>\n", "a.py": WITH_FALLBACK}, "Qwen/Qwen2.5-0.5B"),
         ({".env": GIVEN.replace("BRAIN", "BRAINS"), "a.py": WITH_FALLBACK}, "Qwen/Qwen2.5-0.5B"),
+        # Two services of one image, and one of another folder.
+        ({"compose.yaml": f"services:\n  a:\n    build: .\n    environment:\n      - BRAIN={MODEL}\n  b:\n    build: .\n    environment:\n      - BRAIN=Qwen/Qwen2.5-7B\n", "Dockerfile": "FROM python\nCMD python a.py\n", "a.py": WITH_FALLBACK}, "Qwen/Qwen2.5-0.5B"),
+        ({"compose.yaml": f"services:\n  a:\n    build: web\n    environment:\n      - BRAIN={MODEL}\n", "Dockerfile": "FROM python\nCMD python a.py\n", "a.py": WITH_FALLBACK}, "Qwen/Qwen2.5-0.5B"),
         # A field has its prefix in front.
         ({".env": GIVEN, "s.py": FIELDS.format(", env_prefix='APP_'") + OBJECT, "a.py": f"from s import settings\n{USES}"}, "Qwen/Qwen2.5-0.5B"),
     ],
