@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.command_lines.launch_tools import COUNT_FLAGS, SERVERS, SERVING_TOOLS
+from gpu_lol_action.analysis.command_lines.model_tools import MODEL_TOOLS
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.python.code import PythonCode
 from gpu_lol_action.analysis.python.values import Value
@@ -19,6 +20,7 @@ _STARTERS = ("subprocess", "os.system", "Popen", "execvp", "azure.ai.ml", "invok
 _RUNS = ("run", "Popen", "call", "check_call", "check_output", "system")
 _TRAINING_TOOLS = ("llamafactory-cli", "axolotl", "litgpt")
 _STARTED = (*SERVING_TOOLS, *COUNT_FLAGS, *_TRAINING_TOOLS)
+_MODELS = frozenset({*MODEL_TOOLS, "yolo"})
 _TOOLS = "|".join(sorted({*_STARTED} - {"tune"}))
 _FIRST = regex(rf"(?:{_TOOLS})\b|python3?\s+-m\s+(?:{'|'.join(map(re.escape, SERVERS))})")
 # How a literal begins that may be such a command, or the first word of a list: also on the line behind `"""\`. `"accelerate>=1.0"` is
@@ -40,9 +42,27 @@ def started_lines(source: Source) -> Iterator[tuple[int, str]]:
     """Yield the commands that a program starts, as lines of a shell with the line where they stand; at most ten."""
     if source.code is None or not any(source.mentions(word) for word in _STARTERS):
         return
+    yield from itertools.islice(
+        itertools.chain(_of_tools(source, source.code), _of_launchers(source, source.code)), MAX_STARTED
+    )
+
+
+def _of_tools(source: Source, code: PythonCode) -> Iterator[tuple[int, str]]:
+    """Yield the commands of tools that run a model (``subprocess.run(["whisper", path, "--model", "large-v3"])``): their names are ordinary words, so only what a process is started with counts."""
+    if not any(source.mentions(tool) for tool in _MODELS):
+        return
+    kept = {item.name: item.value for item in reversed(code.given)}
+    for call in code.calls_named(*_RUNS):
+        for value in call.arguments[:1]:
+            text = _line(code, kept.get(value.reference or "", value))
+            if text is not None and text.partition(" ")[0] in _MODELS:
+                yield call.line, text
+
+
+def _of_launchers(source: Source, code: PythonCode) -> Iterator[tuple[int, str]]:
     if not any(source.mentions(tool) for tool in _STARTED) or not _may_start(source.text):
         return
-    code, count = source.code, 0
+    count = 0
     for value, line in _values(code):
         text = _line(code, value)
         if text is not None and _FIRST.match(text):
