@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.models import clip_names
 from gpu_lol_action.analysis.programs.local_values import is_handed_on, is_of_environment
+from gpu_lol_action.analysis.programs.taken_names import whole_name
 from gpu_lol_action.analysis.python.chosen_calls import CHOSEN
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
@@ -232,7 +233,7 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
     values = [*call.arguments[:2], *(value for key, value in call.keywords if key in MODEL_KEYS)]
     told = (value for value in values if given.isdisjoint({value.reference, *(part.reference for part in value.parts)}))
     texts = [text for value in told if (text := source.code.resolve(value, call.owner)) is not None]
-    if call.name in _WHISPER:
+    if call.name in _WHISPER or (call.last == "load_model" and whole_name(source, call.name) in _WHISPER):
         return [f"openai/whisper-{text.removesuffix('.en')}" if text in _WHISPER_SIZES else text for text in texts]
     return texts
 
