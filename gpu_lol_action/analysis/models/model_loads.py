@@ -108,7 +108,7 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                         and is_news
                         and not any(HELPER_KEY.search(w) or _HEARS.search(w) for w in words)
                     ):
-                        why = f"`{call.last}` loads `{called}`, which is `{name}`"
+                        why = f"`{call.last}` loads `{called or name}`" + (f", which is `{name}`" if called else "")
                         # Before what it starts with, which the program loads where nobody says otherwise.
                         is_before = known is not None and source is run.script
                         sure = Confidence.HIGH if is_before else Confidence.MEDIUM
