@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from gpu_lol_action.analysis.command_lines.launch_tools import COUNT_FLAGS, SERVERS, SERVING_TOOLS
+from gpu_lol_action.analysis.command_lines.model_tools import MODEL_TOOLS
 from gpu_lol_action.analysis.commands.started_words import StartedWords
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.python.code import PythonCode
@@ -28,6 +29,7 @@ _STARTERS = (
 _RUNS = ("run", "Popen", "call", "check_call", "check_output", "system")
 _TRAINING_TOOLS = ("llamafactory-cli", "axolotl", "litgpt", "lm_eval", "lm-eval")
 _STARTED = (*SERVING_TOOLS, *COUNT_FLAGS, *_TRAINING_TOOLS)
+_MODELS = frozenset({*MODEL_TOOLS, "yolo"})
 _TOOLS = "|".join(sorted({*_STARTED} - {"tune"}))
 _FIRST = regex(rf"(?:{_TOOLS})\b|python3?\s+-m\s+(?:{'|'.join(map(re.escape, SERVERS))})")
 _STARTS = regex(rf"(?:{_TOOLS}|python3?)\b")
@@ -50,11 +52,35 @@ def started_lines(checkout: Checkout, source: Source) -> Iterator[tuple[int, str
     """Yield the commands that a program starts, as lines of a shell with the line where they stand; at most ten."""
     if source.code is None or not any(source.mentions(word) for word in _STARTERS):
         return
+    yield from itertools.islice(
+        itertools.chain(_of_tools(checkout, source, source.code), _of_launchers(checkout, source, source.code)),
+        MAX_STARTED,
+    )
+
+
+def _of_tools(checkout: Checkout, source: Source, code: PythonCode) -> Iterator[tuple[int, str]]:
+    """Yield the commands of tools that run a model (``subprocess.run(["whisper", path, "--model", "large-v3"])``): their names are ordinary words, so only what a process is started with counts."""
+    if not any(source.mentions(tool) for tool in _MODELS):
+        return
+    words = StartedWords(checkout, source, code)
+    kept = {item.name: item for item in reversed(code.given)}
+    for call in code.calls_named(*_RUNS):
+        for value in call.arguments[:1]:
+            given = kept.get(value.reference or "")
+            if given is not None:
+                text = words.line(given.value, given.owner, given.name, given.line)
+            else:
+                text = words.line(value, call.owner, "", call.line)
+            if text is not None and text.partition(" ")[0] in _MODELS:
+                yield call.line, text
+
+
+def _of_launchers(checkout: Checkout, source: Source, code: PythonCode) -> Iterator[tuple[int, str]]:
     if not any(source.mentions(tool) for tool in _STARTED) or not _may_start(source.text):
         return
-    words, count = StartedWords(checkout, source, source.code), 0
-    for value, line, owner, name in _values(source.code):
-        if value.items and not _begins(source.code, value):
+    words, count = StartedWords(checkout, source, code), 0
+    for value, line, owner, name in _values(code):
+        if value.items and not _begins(code, value):
             continue
         text = words.line(value, owner, name, line)
         text = text.strip() if text is not None else None

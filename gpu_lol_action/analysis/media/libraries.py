@@ -55,7 +55,8 @@ _NETWORK_KEYS = frozenset(
 
 _REGISTRIES = frozenset({"sam_model_registry"})
 """Tables of a library, from which programs take what builds a network by its name."""
-_BY_NAME = frozenset({"create_model", "get_model", "YOLO", "RTDETR", CHOSEN}) | _REGISTRIES
+_HUBS = "load"  # `torch.hub.load("facebookresearch/dinov2", "dinov2_vitl14")`
+_BY_NAME = frozenset({"create_model", "get_model", "YOLO", "RTDETR", CHOSEN, _HUBS}) | _REGISTRIES
 # Modules out of which programs take networks by their names.
 _CHOSEN_FROM = regex(r"(?:torchvision\.models|(?:(?:tf|tensorflow)\.)?keras\.applications)")
 
@@ -131,6 +132,9 @@ def _first(call: Call) -> Value | None:
     """Return what a call by a name is given for that name."""
     if call.last in _REGISTRIES:
         return call.key
+    if call.last == _HUBS:
+        second = call.arguments[1] if len(call.arguments) > 1 else call.keyword("model")
+        return second if call.name.endswith(f"hub.{_HUBS}") else None
     named = call.arguments[0] if call.arguments else call.keyword("model_name", "model", "name")
     return named if call.last in _BY_NAME else None
 
@@ -182,6 +186,8 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
     """Return the counted network that a call builds, by the module it comes from and its name or first argument."""
     last = call.last
     if last == CHOSEN and not _is_librarys(code, call):
+        return None
+    if last == _HUBS and not call.name.endswith(f"hub.{_HUBS}"):
         return None
     if last in _BY_NAME:
         first = code.resolve(_first(call))

@@ -33,6 +33,7 @@ from gpu_lol_action.analysis.networks.measure import OwnNetwork
 from gpu_lol_action.analysis.networks.sources import named_modules, network_sources
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.followed_values import Follower
+from gpu_lol_action.analysis.programs.taken_names import whole_name
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.built_modules import built_modules
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
@@ -53,6 +54,7 @@ _PARTS = (
 _CLIPS = ("UNet3DConditionModel", "UNetMotionModel", "unet_additional_kwargs", "motion_module")
 # diffusers' trainers, told `--offload`: the prompts' encoder is on the card only while it is at work.
 _MOVES_ENCODER = regex(r"\btext_enc\w{0,30}\.(?:to\(\s{0,4}[\"']cpu[\"']|cpu\()|\boffload_models\(\s{0,40}text_enc")
+_AT_32_BIT = "OpenAI's package loads weights at 32 bit"
 MAX_CROPPING = 40  # programs that are asked what they cut out of scans
 LEAST_NETWORK = 16  # weights: fewer are of a filter or a loss
 MANY_LAYERS, LEAST_OF_A_LAYER = 20, 300
@@ -75,7 +77,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         *offload_findings(scope, sources),
         *_text_encoder(scope, sources if run.behavior is Behavior.TRAINS else ()),
         *_trained_part(run, sources),
-        *_runtime(sources),
+        *_runtime(run, sources),
     ]
     managed = managed_finding(scope, sources) if run.behavior is Behavior.INFERS else None
     found += [managed] if managed is not None else []
@@ -174,11 +176,14 @@ def _pictures_of_clips(sources: Sequence[Source]) -> Iterator[Finding]:
             return
 
 
-def _runtime(sources: Sequence[Source]) -> Iterator[Finding]:
+def _runtime(run: Run, sources: Sequence[Source]) -> Iterator[Finding]:
+    if run.command is not None and run.command.tool == "whisper":
+        yield Finding("media.runtime", "openai-whisper", _AT_32_BIT, Confidence.HIGH, run.evidence)
+        return
     for source, call in _calls(sources, "load_model"):
-        if call.name == "whisper.load_model":
-            why = "OpenAI's package loads weights at 32 bit"
-            yield Finding("media.runtime", "openai-whisper", why, Confidence.HIGH, Evidence(source.path, call.line))
+        if whole_name(source, call.name) == "whisper.load_model":
+            where = Evidence(source.path, call.line)
+            yield Finding("media.runtime", "openai-whisper", _AT_32_BIT, Confidence.HIGH, where)
             return
 
 

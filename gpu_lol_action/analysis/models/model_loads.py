@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.models import clip_names
+from gpu_lol_action.analysis.programs.taken_names import whole_name
 from gpu_lol_action.analysis.python.chosen_calls import CHOSEN
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -183,7 +184,7 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
     told = (value for value in values if given.isdisjoint({value.reference, *(part.reference for part in value.parts)}))
     told = (value for value in told if value.key is None or value.key.reference not in given)
     texts = [text for value in told if (text := source.code.resolve(value, call.owner)) is not None]
-    if call.name in _WHISPER:
+    if call.name in _WHISPER or (call.last == "load_model" and whole_name(source, call.name) in _WHISPER):
         return [f"openai/whisper-{text.removesuffix('.en')}" if text in _WHISPER_SIZES else text for text in texts]
     return texts
 

@@ -93,7 +93,7 @@ def _referred(closure: tuple[Source, ...], run: Run, scope: Scope) -> Iterator[t
                     is_news = is_said or any(where.path == each.path for each in closure)
                     is_other = known is None or (is_news and model_name(known) not in {None, name})
                     if name is not None and is_other and (embeds or not is_beside):
-                        why = f"`{call.last}` loads `{called}`, which is `{name}`"
+                        why = f"`{call.last}` loads `{called or name}`" + (f", which is `{name}`" if called else "")
                         # Before what it starts with, which the program loads where nobody says otherwise.
                         is_before = known is not None and source is run.script
                         sure = Confidence.HIGH if is_before else Confidence.MEDIUM

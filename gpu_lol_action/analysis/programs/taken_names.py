@@ -39,6 +39,15 @@ def origins(source: Source) -> dict[str, tuple[str, str]]:
     return found
 
 
+def whole_name(source: Source, called: str) -> str:
+    """Return what a program calls by its name in the module that it comes from (``load_model``, ``w.load_model``: ``whisper.load_model``)."""
+    base, _, last = called.rpartition(".")
+    module, name = origins(source).get(base or called, ("", ""))
+    if not module:
+        return called
+    return ".".join(word for word in (module, name, last if base else "") if word)
+
+
 @remembered
 def makers(source: Source) -> dict[str, str]:
     """Return what a program calls to make each of its variables, for those that it makes in one way."""

@@ -143,3 +143,18 @@ def test_to_put_a_detector_into_a_state_is_no_training(checkout: Build, given: s
 def test_ultralytics_command_says_what_it_does(checkout: Build, words: str, workload: str) -> None:
     found = analyze(checkout({"requirements.txt": "ultralytics\n", "run.sh": f"yolo {words} imgsz=1280\n"}))
     assert next(f.value for f in found.findings if f.field == "workload") == workload
+
+
+@pytest.mark.parametrize(
+    ("before", "call", "network"),
+    [
+        ("", 'torch.hub.load("facebookresearch/dinov2", "dinov2_vitl14")', "vit_large_patch14_dinov2"),
+        ("", 'torch.hub.load(repo_or_dir="pytorch/vision", model="resnet152")', "resnet152"),
+        ("from torch import hub\nKIND = 'resnet152'\n", 'hub.load("pytorch/vision:v0.10.0", KIND)', "resnet152"),
+        ("", 'torch.hub.load("a/b", "mine")', None),
+        ("", 'torch.load("a.pth", "resnet152")', None),
+    ],
+)
+def test_torch_s_hub_loads_by_name(checkout: Build, before: str, call: str, network: str | None) -> None:
+    text = LOOP.format(before=before, call=call).replace("from torchvision import models", "")
+    assert built(checkout, {"train.py": text}) == network
