@@ -72,6 +72,7 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
     """Yield models that the program loads by a key of its configuration, whatever that is called (``cfg.llm.base``)."""
     closure = import_closure(checkout, run.script)[:MAX_LOADING] if run.script is not None else ()
     follower = Follower(scope.tiers[0][1], scope.tiers[1][1], closure)
+    given = {setting.key for setting in scope.tiers[0][1]}
     for source in closure:
         if source.code is None or (source is not run.script and is_helper_place(source.path)):
             continue
@@ -85,7 +86,10 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                 if setting is not None and name is not None and not HELPER_KEY.search(setting.path):
                     why = f"`{call.last}` loads `{setting.path}`, which is `{name}`"
                     yield Finding("model.id", name, why, Confidence.HIGH, setting.evidence)
-                elif setting is None and source.code.resolve(value, call.owner) is None:
+                elif setting is None and (
+                    source.code.resolve(value, call.owner) is None
+                    or not given.isdisjoint(source.code.names().keys_of(value))
+                ):
                     told = follower.value(source, value, call.owner)
                     name = model_name(told[0]) if told is not None else None
                     called = value.path or value.reference or ""
@@ -210,7 +214,12 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
     if call.last not in _LOADERS:
         return []
     values = [*call.arguments[:2], *(value for key, value in call.keywords if key in MODEL_KEYS)]
-    told = (value for value in values if value.reference is None or value.reference not in given)
+    names = source.code.names()
+    told = [
+        value
+        for value in values
+        if value.reference not in given and (value.text is not None or given.isdisjoint(names.keys_of(value)))
+    ]
     texts = [text for value in told if (text := source.code.resolve(value, call.owner)) is not None]
     if call.name in _WHISPER:
         return [f"openai/whisper-{text.removesuffix('.en')}" if text in _WHISPER_SIZES else text for text in texts]

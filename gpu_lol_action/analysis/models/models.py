@@ -33,10 +33,10 @@ from gpu_lol_action.analysis.models.models_beside import largest_first
 from gpu_lol_action.analysis.models.served_models import served_words, told_as_variable, told_to_a_tool
 from gpu_lol_action.analysis.networks.sources import runs_without_gradients
 from gpu_lol_action.analysis.programs.behavior import Behavior
-from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.run_labels import labelled_model
 from gpu_lol_action.analysis.runs.settings import said_of_lightning, scope_of
+from gpu_lol_action.analysis.runs.told_choices import unreached
 from gpu_lol_action.analysis.runs.torchtune_recipes import recipe_model
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -205,9 +205,10 @@ def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
             if source is not run.script and (is_helper_place(source.path) or is_frozen):
                 confidence = Confidence.LOW
             given = _given(run) | said_of_lightning(scope, source) if source is run.script else frozenset[str]()
-            alone = range(0) if source is run.script else started_alone(source)
+            left_out = unreached(checkout, run, source)
             for found in loads_of(source, confidence, given):
-                yield replace(found, confidence=Confidence.LOW) if found.evidence.line in alone else found
+                is_reached = not any(found.evidence.line in block for block in left_out)
+                yield found if is_reached else replace(found, confidence=Confidence.LOW)
 
 
 def _given(run: Run) -> frozenset[str]:

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import field, replace
 
-from gpu_lol_action.analysis.python.values import Value, value_of
+from gpu_lol_action.analysis.python.values import Value, part_of, value_of
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 MAX_ENTRIES = 200
+MAX_PARTS, MAX_TABLES_DEEP = 12, 2
 _FLAGS = regex(
     r"DEFINE_(?:string|integer|float|bool|boolean|enum|multi_string|multi_integer|multi_float|list|config_file)"
 )
@@ -101,6 +102,7 @@ def assigned(node: ast.Assign | ast.AnnAssign, owner: str) -> Iterator[Given]:
     if node.value is None or isinstance(node.value, ast.Dict):
         return
     is_option = isinstance(node, ast.AnnAssign)
+    yield from _taken_apart(node, owner)
     value = value_of(node.value)
     # What a variable is computed from is followed where it is used; as a start it counts only where it is plain.
     is_start = is_option or value.text is not None
@@ -108,6 +110,22 @@ def assigned(node: ast.Assign | ast.AnnAssign, owner: str) -> Iterator[Given]:
         name = target_name(target)
         if name is not None:
             yield Given(name, value, node.lineno, is_option, owner, is_start)
+
+
+def _taken_apart(node: ast.Assign | ast.AnnAssign, owner: str) -> Iterator[Given]:
+    """Yield the names that one assignment gives parts of a row or pair (``width, height = 1216, 832``); a run starts with none of them by itself."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else None
+    if not isinstance(target, ast.Tuple | ast.List) or any(isinstance(each, ast.Starred) for each in target.elts):
+        return
+    given = node.value
+    if isinstance(given, ast.Tuple | ast.List):
+        parts = [value_of(each) for each in given.elts] if len(given.elts) == len(target.elts) else []
+    else:
+        whole = value_of(given) if isinstance(given, ast.Name | ast.Subscript) else Value(None)
+        parts = [part_of(whole, place) for place in range(len(target.elts[:MAX_PARTS]))]
+    for each, value in zip(target.elts, parts, strict=False):
+        if isinstance(each, ast.Name) and (value.text is not None or value.is_open):
+            yield Given(each.id, value, node.lineno, is_option=False, owner=owner, is_start=False)
 
 
 def target_name(target: ast.AST) -> str | None:
@@ -155,8 +173,8 @@ def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> Iter
         yield Given(argument.arg, value_of(value), argument.lineno, is_option=False, owner=owner, is_parameter=True)
 
 
-def table_of(node: ast.AST) -> dict[str, Value] | None:
-    """Return a dictionary of texts as a table to look names up in; None where it is none."""
+def table_of(node: ast.AST, depth: int = 0) -> dict[str, Value] | None:
+    """Return a dictionary as a table to look names up in, an entry's own entries behind its name and a dot; None where it is none."""
     if isinstance(node, ast.Dict):
         pairs = [
             (value_of(key).text, item) for key, item in zip(node.keys, node.values, strict=True) if key is not None
@@ -170,4 +188,19 @@ def table_of(node: ast.AST) -> dict[str, Value] | None:
         value = value_of(item)
         if name is not None and (value.text is not None or value.is_open):
             found.setdefault(name, value)
+        for key, inner in _row(item, depth).items() if name is not None and len(found) < MAX_ENTRIES else ():
+            found.setdefault(f"{name}.{key}", inner)
     return found or None
+
+
+def _row(node: ast.AST, depth: int) -> dict[str, Value]:
+    """Return the parts of a table's entry by their keys: of a dictionary, of an object that is made by name, of a pair by their places."""
+    if depth >= MAX_TABLES_DEEP:
+        return {}
+    if isinstance(node, ast.Tuple | ast.List):
+        values = {str(place): value_of(each) for place, each in enumerate(node.elts[:MAX_PARTS])}
+    elif isinstance(node, ast.Call) and target_name(node.func) != "dict":
+        values = {word.arg: value_of(word.value) for word in node.keywords[:MAX_PARTS] if word.arg}
+    else:
+        return table_of(node, depth + 1) or {}
+    return {key: value for key, value in values.items() if value.text is not None or value.is_open}

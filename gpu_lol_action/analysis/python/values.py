@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any, cast
 
 from gpu_lol_action.analysis.python.numbers import MAX_NUMBER, number_of
@@ -98,7 +99,10 @@ def value_of(node: ast.AST, depth: int = 0) -> Value:
         return Value(None, given.id, given.id)
     if kind is ast.Attribute:
         dotted = dotted_name(node) or ""
-        return Value(dotted) if dotted.startswith(("torch.", "jnp.", "np.")) else Value(None, given.attr, dotted)
+        if dotted.startswith(("torch.", "jnp.", "np.")):
+            return Value(dotted)
+        row = value_of(given.value, depth + 1) if type(given.value) is ast.Subscript else NOTHING
+        return replace(entry_of(row, Value(given.attr)), reference=given.attr, path=dotted)
     if kind is ast.Call:
         return _of_call(given, depth)
     if kind is ast.List or kind is ast.Tuple:
@@ -194,12 +198,27 @@ def _entry(node: ast.Subscript, depth: int) -> Value:
     owner = value_of(node.value, depth + 1)
     name = owner.path or owner.reference
     if name is None:
-        return NOTHING
+        return entry_of(owner, key)
     if name in {"os.environ", "environ"}:
         return Value(None, key.text, f"{ENVIRONMENT}.{key.text}") if (key.text or "").isidentifier() else NOTHING
     if key.text is not None and key.text.isidentifier():
         return Value(None, key.text, f"{name}.{key.text}", table=owner.reference, key=key)
     return Value(None, table=owner.reference, key=key) if key.text is not None or key.is_open else NOTHING
+
+
+def entry_of(row: Value, key: Value) -> Value:
+    """Return an entry of what is itself an entry of a table (``MODELS[args.size]["id"]``): under both keys, with a dot between them."""
+    if row.table is None or row.key is None or (key.text is None and not key.is_open):
+        return NOTHING
+    return Value(None, table=row.table, key=_joined([row.key, Value("."), key]))
+
+
+def part_of(whole: Value, place: int) -> Value:
+    """Return one part, by its place from 0, of what is a row or a pair: an entry of a table, or a name."""
+    key = Value(str(place))
+    if whole.table is not None:
+        return entry_of(whole, key)
+    return Value(None, table=whole.reference, key=key) if whole.path == whole.reference is not None else NOTHING
 
 
 def _of_call(node: ast.Call, depth: int) -> Value:
@@ -232,6 +251,10 @@ def _looked_up(node: ast.Call, depth: int) -> Value:
     key = value_of(node.args[0], depth + 1)
     if key.text is None and not key.is_open:
         return fallback
+    if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Subscript):
+        row = entry_of(value_of(node.func.value, depth + 1), key)
+        if row.is_open:
+            return replace(row, otherwise=fallback)
     is_name = key.text is not None and key.text.isidentifier()
     return Value(None, key.text if is_name else None, f"{owner}.{key.text}" if is_name else None,
                  table=owner.rpartition(".")[2], key=key, otherwise=fallback)  # fmt: skip

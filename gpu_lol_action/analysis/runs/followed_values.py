@@ -25,7 +25,7 @@ from gpu_lol_action.analysis.programs.local_values import (
     parameters_of,
 )
 from gpu_lol_action.analysis.programs.main_guards import started_alone
-from gpu_lol_action.analysis.programs.taken_names import UNSET, starts, taken
+from gpu_lol_action.analysis.programs.taken_names import UNSET, modules_of, origins, starts, taken
 from gpu_lol_action.analysis.python.values import ENVIRONMENT, STARRED, Value
 from gpu_lol_action.analysis.python.walk import LEAST_ENTRIES
 from gpu_lol_action.analysis.runs.other_places import JUDGES
@@ -110,8 +110,11 @@ class Follower:
                 yield known
 
     def _told(self, source: Source, setting: Setting, value: Value) -> Told | None:
-        if not setting.text or (
-            value.path == value.reference and value.reference in parameters_of(source, setting.owner)
+        chosen = source.code.names().keys_of(value) if source.code is not None and setting.text else ()
+        if (
+            not setting.text
+            or any(self._named_so(fold_key(key)) for key in chosen)
+            or (value.path == value.reference and value.reference in parameters_of(source, setting.owner))
         ):
             return self.value(source, value, setting.owner)
         # What an option starts with is not what the configuration says (`r=model_args.lora_rank`).
@@ -120,6 +123,16 @@ class Follower:
             return None
         found = self._said_under([fold_key(word) for word in rest.split(".")])
         return found if any(each.path == fold_key(rest) for each in self._named_so(fold_key(rest))) else None
+
+    def text(self, source: Source, value: Value, owner: str) -> str | None:
+        """Return the text of an expression that stands in a function or class, ``owner``; None where it is not told in one way."""
+        told = self.value(source, value, owner)
+        return told[0] if told is not None else None
+
+    def given(self, source: Source, function: str, parameter: str) -> str | None:
+        """Return the text that all calls of a function give for a parameter; None where they do not agree."""
+        told = self._of_callers(source, function, parameter, 0)
+        return told[0] if told is not None else None
 
     def value(self, source: Source, value: Value, owner: str, steps: int = 0) -> Told | None:
         """Return what an expression of a program is, which stands in a function or class, ``owner``; None where it is not told in one way."""
@@ -141,11 +154,30 @@ class Follower:
             found = self._said_under([fold_key(word) for word in words[1:]]) or self._imported(source, words)
         elif path is not None:
             found = self._named(source, words[0], owner, steps, is_own=path.startswith("self."))
+        if found is None and value.table is not None:
+            found = self._entry(source, value, owner, steps)
         if found is None and value.otherwise is not None:
             found = self.value(source, value.otherwise, owner, steps + 1)
         is_plain = path is not None and len(words) == 1
         text = source.code.resolve(value, owner) if found is None and not is_plain else None
         return (text, None) if text is not None else found
+
+    def _entry(self, source: Source, value: Value, owner: str, steps: int) -> Told | None:
+        """Return the entry of a table, of the program or of one that it imports, that a followed key takes."""
+        row = source.code.names().row_of(value) if source.code is not None else value
+        parts = row.key.parts or (row.key,) if row.key is not None and row.key.text is None else ()
+        told = [self.value(source, part, owner, steps + 1) for part in parts]
+        known = [each[0] for each in told if each is not None]
+        if not known or len(known) < len(told):
+            return None
+        name, key = row.table or "", "".join(known)
+        module = origins(source).get(name, ("", ""))[0]
+        for other in (source, *modules_of(module, self.closure)):
+            names = other.code.names() if other.code is not None else None
+            text = names.resolve(names.tables.get(name, {}).get(key)) if names is not None else None
+            if text is not None:
+                return text, None
+        return None
 
     def _named_so(self, name: str) -> list[Setting]:
         """Return what is said under this name, or under one that ends in it, behind a section."""
