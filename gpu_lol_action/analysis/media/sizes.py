@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.files.setting import Setting, leaves_out
 from gpu_lol_action.analysis.media.pixel_denoisers import of_pixels
+from gpu_lol_action.analysis.media.transforms import LEAST, MOST, from_transforms
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -86,23 +86,12 @@ _SECONDS = ("max_duration_in_seconds", "max_length_seconds", "max_input_length_i
             "max_audio_length", "max_seconds", "clip_duration", "max_length_in_seconds", "segment_seconds")  # fmt: skip
 _TUBES = ("tubelet_size", "tubelet", "tublet_size")
 _CLASSES = ("num_classes", "n_classes", "num_labels", "nclass", "classes")
-_TRANSFORMS = (
-    "RandomResizedCrop",
-    "CenterCrop",
-    "RandomCrop",
-    "Resize",
-    "RandomSizedCrop",
-    "LongestMaxSize",
-    "SmallestMaxSize",
-)
 # Pixels of well-known data sets, as their papers give them.
 _DATASETS = {"mnist": 28, "fashionmnist": 28, "kmnist": 28, "emnist": 28, "cifar10": 32, "cifar100": 32, "svhn": 32, "usps": 16, "omniglot": 105,
              "stl10": 96, "tinyimagenet": 64, "imagenet": 224, "imagefolder": 224}  # fmt: skip
 _NAMED = frozenset({"dataset", "data_set", "dataset_name", "dataset_type", "dset"})
-_SHORTER = ("RandomResize", "ResizeShortestEdge", "Resize", "RandomShortestSize", "RandomChoiceResize")
 _OF_DATASET = regex(r"([A-Za-z]{3,12}\d{0,3})(?:Configs?|DataModule|Dataset)")
 _OF_A_LAYER = ("output_size", "hidden_size", "out_features")
-LEAST, MOST = 16, 8192
 MOST_OF_A_BATCH = 6000
 
 
@@ -161,7 +150,7 @@ def _image(scope: Scope, sources: Sequence[Source], options: Mapping[str, str]) 
         yield _finding("media.image_size", str(as_number(side.text)), side)
     yield from of_pixels(scope)
     yield from _bare_side(scope)
-    transformed, named = list(_live(_from_transforms(sources), sources, options)), list(_of_named_datasets(scope))
+    transformed, named = list(_live(from_transforms(scope, sources), sources, options)), list(_of_named_datasets(scope))
     # Where a program crops to that size for some data set, the one that is named goes before what others are resized to.
     is_cropped = bool(named) and any(each.value == named[0].value for each in transformed)
     yield from (*named, *transformed) if is_cropped else (*transformed, *named)
@@ -230,39 +219,6 @@ def _pair(scope: Scope) -> tuple[str, Found] | None:
             if whole and LEAST <= int(whole[1]) <= MOST and LEAST <= int(whole[2]) <= MOST:
                 return f"{whole[1]}x{whole[2]}", Found(setting, confidence)
     return None
-
-
-def _from_transforms(sources: Sequence[Source]) -> Iterator[Finding]:
-    for source in sources:
-        yield from _shorter_and_longer(source)
-        for name in _TRANSFORMS:
-            for call in source.code.calls_named(name) if source.code else ():
-                if source.code is None:
-                    continue
-                given = call.arguments[0] if call.arguments else call.keyword("size", "height")
-                text = source.code.resolve(given) or ""
-                parts = [number for part in text.split(",")[:2] if (number := as_number(part)) is not None]
-                if parts and all(LEAST <= part <= MOST for part in parts):
-                    value = "x".join(str(part) for part in parts)
-                    where = Evidence(source.path, call.line)
-                    yield Finding("media.image_size", value, f"`{call.name[:40]}` gives it", Confidence.MEDIUM, where)
-
-
-@remembered
-def _shorter_and_longer(source: Source) -> tuple[Finding, ...]:
-    """Return the largest picture of detectors' transforms: the shorter side as given, the longer at most ``max_size``."""
-    found = []
-    for call in source.code.calls_named(*_SHORTER) if source.code else ():
-        longer = as_number((source.code.resolve(call.keyword("max_size", "max_length")) if source.code else None) or "")
-        given = call.arguments[0] if call.arguments else call.keyword("min_size", "short_edge_length", "size", "sizes")
-        text = (source.code.resolve(given) if source.code else None) or ""
-        sides = [side for part in text.split(",") if (side := as_number(part)) is not None and LEAST <= side <= MOST]
-        if longer is not None and LEAST <= longer <= MOST and sides:
-            why = f"`{call.last}` makes pictures up to it"
-            where = Evidence(source.path, call.line)
-            size = f"{min(max(sides), longer)}x{longer}"
-            found.append(Finding("media.image_size", size, why, Confidence.MEDIUM, where))
-    return tuple(sorted(found, key=lambda finding: -math.prod(int(side) for side in finding.value.split("x")))[:1])
 
 
 def _from_datasets(sources: Sequence[Source]) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.files.setting import fold_key
 from gpu_lol_action.analysis.models import clip_names
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
@@ -88,6 +89,7 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                     yield Finding("model.id", name, why, Confidence.HIGH, setting.evidence)
                 elif setting is None and (
                     source.code.resolve(value, call.owner) is None
+                    or fold_key(value.reference or "") in given
                     or not given.isdisjoint(source.code.names().keys_of(value))
                 ):
                     told = follower.value(source, value, call.owner)

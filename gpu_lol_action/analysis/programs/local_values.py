@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.programs.taken_names import modules_of, origins
@@ -91,3 +93,14 @@ def local_value(source: Source, word: str, owner: str) -> Given | None:
     elif not inside:
         inside = [each for each in mine if not each.owner]
     return inside[0] if inside and all(each.value == inside[0].value for each in inside) else None
+
+
+def entry_in(source: Source, programs: Sequence[Source], table: str, key: str) -> str | None:
+    """Return the entry of a table under that key, of a program itself or of the one of these programs that it takes the table from."""
+    module = origins(source).get(table, ("", ""))[0]
+    for other in (source, *modules_of(module, programs)):
+        names = other.code.names() if other.code is not None else None
+        text = names.resolve(names.tables.get(table, {}).get(key)) if names is not None else None
+        if text is not None:
+            return text
+    return None

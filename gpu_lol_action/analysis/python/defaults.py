@@ -140,6 +140,31 @@ def target_name(target: ast.AST) -> str | None:
     return None
 
 
+def with_made(given: list[Given], calls: list[Call]) -> list[Given]:
+    """Return what a program starts with, fields of a class as its only object is made (``Config(height=832)``) where that says them otherwise."""
+    fields = {(item.owner, item.name) for item in given if item.is_option and item.owner[:1].isupper()}
+    classes = {owner for owner, _ in fields}
+    made: dict[str, list[Call]] = {}
+    for call in calls if fields else ():
+        if call.last in classes:
+            made.setdefault(call.last, []).append(call)
+    told = {
+        (name, key): (value, only[0].line)
+        for name, only in made.items()
+        if len(only) == 1
+        for key, value in only[0].keywords
+        if (name, key) in fields and (value.text is not None or value.is_open)
+    }
+    if not told:
+        return given
+    return [
+        replace(item, value=told[place][0], line=told[place][1])
+        if item.is_option and (place := (item.owner, item.name)) in told
+        else item
+        for item in given
+    ]
+
+
 _KEPT = frozenset({"offload_optimizer", "offload_param"})
 """Sections of a DeepSpeed configuration whose entries mean nothing without their names."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 
-from gpu_lol_action.analysis.python.values import MAX_TEXT, Value, entry_of
+from gpu_lol_action.analysis.python.values import Value, entry_of, longest_of
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -42,7 +42,8 @@ class Names:
 
     def _joined(self, value: Value, owner: str, steps: int) -> str | None:
         texts = [self.resolve(part, owner, steps + 1) for part in value.parts]
-        return None if any(text is None for text in texts) else "".join(text or "" for text in texts)[:MAX_TEXT]
+        whole = "".join(text or "" for text in texts)
+        return None if any(text is None for text in texts) else whole[: longest_of(whole)]
 
     def _entry(self, value: Value, owner: str, steps: int) -> str | None:
         value = self.row_of(value)

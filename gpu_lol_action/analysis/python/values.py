@@ -10,7 +10,8 @@ from gpu_lol_action.analysis.python.numbers import MAX_NUMBER, number_of
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-MAX_TEXT = 300
+MAX_TEXT, MAX_COMMAND = 300, 2000
+_STARTS = ("accelerate ", "bash ", "deepspeed ", "python ", "python3 ", "torchrun ", "CUDA_")
 MAX_PARTS = 12
 _MARK = regex(r"\{\w*(?::[^{}]{0,12})?\}")
 
@@ -142,7 +143,14 @@ def _constant(value: object) -> str | None:
     """Return a literal's text; Python refuses to write out an integer of thousands of digits, and so do we."""
     if isinstance(value, int) and abs(value) >= MAX_NUMBER:
         return None
+    if isinstance(value, str):
+        return value[: longest_of(value)]
     return str(value)[:MAX_TEXT] if isinstance(value, (str, int, float)) else None
+
+
+def longest_of(text: str) -> int:
+    """Return how much of a text is kept: of a command with all its options more than of any other."""
+    return MAX_COMMAND if text.startswith(_STARTS) else MAX_TEXT
 
 
 def _either(first: Value, second: Value) -> Value:
@@ -159,7 +167,8 @@ def _joined(parts: list[Value]) -> Value:
     if not parts or len(parts) > MAX_PARTS or any(part.text is None and not part.is_open for part in parts):
         return NOTHING
     if all(part.text is not None for part in parts):
-        return Value("".join(part.text or "" for part in parts)[:MAX_TEXT])
+        whole = "".join(part.text or "" for part in parts)
+        return Value(whole[: longest_of(whole)])
     return Value(None, parts=tuple(parts))
 
 

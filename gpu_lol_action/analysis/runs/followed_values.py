@@ -18,6 +18,7 @@ from gpu_lol_action.analysis.programs.local_values import (
     Argument,
     argument_of,
     classes_with,
+    entry_in,
     givens,
     local_value,
     means,
@@ -25,7 +26,7 @@ from gpu_lol_action.analysis.programs.local_values import (
     parameters_of,
 )
 from gpu_lol_action.analysis.programs.main_guards import started_alone
-from gpu_lol_action.analysis.programs.taken_names import UNSET, modules_of, origins, starts, taken
+from gpu_lol_action.analysis.programs.taken_names import UNSET, starts, taken
 from gpu_lol_action.analysis.python.values import ENVIRONMENT, STARRED, Value
 from gpu_lol_action.analysis.python.walk import LEAST_ENTRIES
 from gpu_lol_action.analysis.runs.other_places import JUDGES
@@ -111,10 +112,13 @@ class Follower:
 
     def _told(self, source: Source, setting: Setting, value: Value) -> Told | None:
         chosen = source.code.names().keys_of(value) if source.code is not None and setting.text else ()
+        is_name = value.path == value.reference
         if (
             not setting.text
+            or value.otherwise is not None  # `cfg.get("window", 512)` starts with what nobody says
             or any(self._named_so(fold_key(key)) for key in chosen)
-            or (value.path == value.reference and value.reference in parameters_of(source, setting.owner))
+            or (is_name and value.reference in parameters_of(source, setting.owner))
+            or (is_name and value.reference in option_names(source) and self._ordered(value.reference or ""))
         ):
             return self.value(source, value, setting.owner)
         # What an option starts with is not what the configuration says (`r=model_args.lora_rank`).
@@ -126,13 +130,11 @@ class Follower:
 
     def text(self, source: Source, value: Value, owner: str) -> str | None:
         """Return the text of an expression that stands in a function or class, ``owner``; None where it is not told in one way."""
-        told = self.value(source, value, owner)
-        return told[0] if told is not None else None
+        return (self.value(source, value, owner) or (None,))[0]
 
     def given(self, source: Source, function: str, parameter: str) -> str | None:
         """Return the text that all calls of a function give for a parameter; None where they do not agree."""
-        told = self._of_callers(source, function, parameter, 0)
-        return told[0] if told is not None else None
+        return (self._of_callers(source, function, parameter, 0) or (None,))[0]
 
     def value(self, source: Source, value: Value, owner: str, steps: int = 0) -> Told | None:
         """Return what an expression of a program is, which stands in a function or class, ``owner``; None where it is not told in one way."""
@@ -170,14 +172,8 @@ class Follower:
         known = [each[0] for each in told if each is not None]
         if not known or len(known) < len(told):
             return None
-        name, key = row.table or "", "".join(known)
-        module = origins(source).get(name, ("", ""))[0]
-        for other in (source, *modules_of(module, self.closure)):
-            names = other.code.names() if other.code is not None else None
-            text = names.resolve(names.tables.get(name, {}).get(key)) if names is not None else None
-            if text is not None:
-                return text, None
-        return None
+        text = entry_in(source, self.closure, row.table or "", "".join(known))
+        return (text, None) if text is not None else None
 
     def _named_so(self, name: str) -> list[Setting]:
         """Return what is said under this name, or under one that ends in it, behind a section."""
@@ -196,10 +192,15 @@ class Follower:
             self._said[name] = self._look_under(words, name)
         return self._said[name]
 
+    def _ordered(self, name: str) -> Told | None:
+        """Return what the command says under exactly this name."""
+        path = fold_key(name)
+        ordered = (each for each in self.options if each.path == path and not is_unfilled(each.text))
+        return next(((each.text, each.evidence) for each in ordered), None)
+
     def _look_under(self, words: list[str], name: str) -> Told | None:
-        ordered = [each for each in self.options if each.path == name and not is_unfilled(each.text)]
-        if ordered:
-            return ordered[0].text, ordered[0].evidence
+        if (ordered := self._ordered(name)) is not None:
+            return ordered
         below = self._named_so(name)
         near = [each for each in below if each.path == name] or below
         if not near and len(words) > 1:
@@ -254,6 +255,8 @@ class Follower:
                     if told is None or given is None:
                         return None
                     found.append((told[0], told[1] or Evidence(given.source.path, given.line)))
+            if not found and source is self.closure[0]:  # Fire, click and their kin call it with what the command says
+                return self._ordered(parameter)
             self._given[place] = found[0] if len({text for text, _ in found}) == 1 else None
         return self._given[place]
 
