@@ -15,7 +15,8 @@ _ASSIGNED = regex(r"([A-Za-z_]\w{0,40})=([\w./:-]{1,200})")
 _VALUE = regex(r"[\w./:-]{1,200}")
 # What a model is called by: ports, keys and addresses are many, and say nothing of it.
 _TELLS = regex(
-    r"MODEL|CKPT|CHECKPOINT|WEIGHT|LLM|DTYPE|PRECISION|QUANT|BATCH|LENGTH|PARALLEL|NUM_GPUS|REPO_ID", re.IGNORECASE
+    r"MODEL|CKPT|CHECKPOINT|WEIGHT|LLM|DTYPE|PRECISION|QUANT|BATCH|LENGTH|PARALLEL|NUM_GPUS|REPO_ID|HEIGHT|WIDTH|RESOLUTION|IMAGE_SIZE|FRAMES",
+    re.IGNORECASE,
 )
 
 

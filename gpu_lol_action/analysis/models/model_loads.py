@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.files.setting import fold_key
 from gpu_lol_action.analysis.models import clip_names
+from gpu_lol_action.analysis.programs.local_values import parameters_of
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.followed_values import Follower
@@ -89,7 +90,10 @@ def referred_models(checkout: Checkout, run: Run, scope: Scope) -> Iterator[Find
                     yield Finding("model.id", name, why, Confidence.HIGH, setting.evidence)
                 elif setting is None and (
                     source.code.resolve(value, call.owner) is None
-                    or fold_key(value.reference or "") in given
+                    or (
+                        fold_key(value.reference or "") in given
+                        and value.reference in parameters_of(source, call.owner)
+                    )
                     or not given.isdisjoint(source.code.names().keys_of(value))
                 ):
                     told = follower.value(source, value, call.owner)

@@ -46,6 +46,8 @@ class Value:
 
 
 NOTHING = Value(None)
+# What makes a parameter or field, with its default inside: of dataclasses, Pydantic, Typer, FastAPI, cog.
+_FIELDS = frozenset({"field", "Field", "Option", "Argument", "Query", "Form", "Body", "Input"})
 STARRED = Value(None, path="*")
 """What stands for as many arguments as nobody knows (``*args``)."""
 ENVIRONMENT = "os.environ"
@@ -243,10 +245,10 @@ def _of_call(node: ast.Call, depth: int) -> Value:
         return _joined([piece for part in parts for piece in (Value("/"), part)][1:])
     if name == "format" and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant):
         return _formatted(node, node.func.value, depth)
-    if name in {"field", "Field", "Option", "Argument"}:
+    if name in _FIELDS:
         words = [word.value for word in node.keywords if word.arg in {"default", "default_factory"}]
-        # Typer and Pydantic take the default in the first place; an ellipsis there says that there is none.
-        words += arguments[:1] if name != "field" else []
+        # Typer, Pydantic and FastAPI take the default in the first place; an ellipsis there says that there is none.
+        words += arguments[:1] if name not in {"field", "Input"} else []
         return value_of(words[0], depth + 1) if words else NOTHING
     return NOTHING
 

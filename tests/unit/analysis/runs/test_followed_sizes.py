@@ -98,3 +98,37 @@ def test_a_long_command_keeps_all_its_options(checkout: Build) -> None:
     named = best(found, "model.id")
     assert named is not None
     assert named.value == XL
+
+
+SERVED = (
+    HEAD + "pipe = StableDiffusionXLPipeline.from_pretrained('{model}', torch_dtype=torch.float16).to('cuda')\n\n\n"
+)
+DRAWS = "    return pipe(prompt, height=rows, width=cols).images[0]\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "head"),
+    [
+        ("from cog import BasePredictor, Input\n", "def predict(prompt: str = Input(description='what'), rows: int = Input(description='of it', default=832, ge=64), cols: int = Input(default=1216)):\n"),
+        ("from fastapi import FastAPI, Query\napp = FastAPI()\n", "@app.get('/draw')\ndef draw(prompt: str, rows: int = Query(832, ge=64), cols: int = Query(1216)):\n"),
+    ],
+)  # fmt: skip
+def test_a_service_starts_with_what_its_parameters_do(checkout: Build, before: str, head: str) -> None:
+    files = {"predict.py": before + SERVED.format(model=XL) + head + DRAWS}
+    assert drawn(checkout, files)[0] == "832x1216"
+
+
+ASKING = (
+    f"import os\n{HEAD}MODEL_ID = os.environ.get('MODEL_ID', '{SMALL}')\nHEIGHT = int(os.getenv('HEIGHT', '512'))\n"
+    "WIDTH = int(os.getenv('WIDTH', '512'))\n" + DRAW.format(model="MODEL_ID", rows="HEIGHT", cols="WIDTH")
+)
+IMAGE = 'FROM pytorch/pytorch\nCOPY . .\n{variables}CMD ["python", "draw.py"]\n'
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [(f"ENV MODEL_ID={XL}\nENV HEIGHT=832\nENV WIDTH=1216\n", ("832x1216", XL)), ("ENV PORT=8000\n", ("512x512", SMALL))],
+)  # fmt: skip
+def test_an_image_sets_what_its_program_asks_for(checkout: Build, variables: str, expected: tuple[str, str]) -> None:
+    files = {"draw.py": ASKING, "Dockerfile": IMAGE.format(variables=variables)}
+    assert drawn(checkout, files) == expected
