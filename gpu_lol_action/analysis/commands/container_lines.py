@@ -28,7 +28,8 @@ _VALUE = regex(r"[\w./:@+-]{1,200}")
 _NAME = regex(r"[A-Za-z_]\w{0,60}")
 # What a model is called by: ports, keys and addresses are many, and say nothing of it.
 _TELLS = regex(
-    r"MODEL|CKPT|CHECKPOINT|WEIGHT|LLM|DTYPE|PRECISION|QUANT|BATCH|LENGTH|TOKENS|SHARD|PARALLEL|NUM_GPUS|REPO_ID|^LLAMA_ARG_",
+    r"MODEL|CKPT|CHECKPOINT|WEIGHT|LLM|DTYPE|PRECISION|QUANT|BATCH|LENGTH|TOKENS|SHARD|PARALLEL|NUM_GPUS|REPO_ID|^LLAMA_ARG_"
+    r"|HEIGHT|WIDTH|RESOLUTION|IMAGE_SIZE|FRAMES",
     re.IGNORECASE,
 )
 _INNER = regex(r"\.(?:environment|env|modelformat|build)$")

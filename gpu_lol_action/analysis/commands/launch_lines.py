@@ -10,6 +10,7 @@ from types import MappingProxyType
 from gpu_lol_action.analysis.command_lines.handed_words import with_handed
 from gpu_lol_action.analysis.command_lines.just_recipes import just_line
 from gpu_lol_action.analysis.command_lines.launch_texts import is_open_text, one_value, with_kept_texts
+from gpu_lol_action.analysis.command_lines.notebook_words import notebook_lines
 from gpu_lol_action.analysis.command_lines.script_options import told_variables
 from gpu_lol_action.analysis.command_lines.shell_arithmetic import computed, counted
 from gpu_lol_action.analysis.command_lines.shell_branches import with_taken_branches
@@ -62,7 +63,6 @@ _POSITION = regex(
 _PROMPT = regex(
     r"^(?:\([\w.-]{1,30}\)\s?(?:\[[^\]\n]{1,40}\])?\s?[\w.@:~/-]{0,60}|[\w.-]{1,30}@[\w.-]{1,40}:[\w~/.-]{0,60})[$#]\s+(?=\S)"
 )
-_IN_NOTEBOOK = regex(r"(?:[ \t]+pass  |[\w, ]+ = None  )?#(?:!|%(?=run))(.*)")
 _PUT_IN = regex(r"(?<![\w$}])\{([A-Za-z_]\w{0,60})\}")
 _SHELL = regex(r"(?:/bin/)?(?:ba|z)?sh\s+-c\s+\"([^\"]+)\"")
 _PIPED = regex(r"(\$\([\w./-]+)[^()|`]{0,200}(?:\|[^()|`]{1,200})+\)")
@@ -95,11 +95,7 @@ def command_lines(
         raw = _of_task(source, sourcing)
     elif source.form is Form.NOTEBOOK:
         # The text is the cells' code, whose lines are not the file's: the whole file is the place.
-        raw = (
-            (0, _PUT_IN.sub(r"${\1}", found[1]), "")
-            for _, line in _numbered(source)
-            if (found := _IN_NOTEBOOK.match(line))
-        )
+        raw = ((0, _PUT_IN.sub(r"${\1}", line), "") for line in notebook_lines(source.text))
         given = {**_of_cells(source), **given}
     elif source.form is Form.TOML:
         raw = task_lines(source)

@@ -74,7 +74,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     sized = size_findings(scope, sources, values_of(checkout, run), trains=run.behavior is Behavior.TRAINS)
     found = [*cropped, *(finding for finding in sized if finding.field not in told)]
     found += [
-        *offload_findings(scope, sources),
+        *offload_findings(scope, sources, values_of(checkout, run)),
         *_text_encoder(scope, sources if run.behavior is Behavior.TRAINS else ()),
         *_trained_part(run, sources),
         *_runtime(run, sources),

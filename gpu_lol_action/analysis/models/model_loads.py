@@ -182,7 +182,8 @@ def loaded_texts(call: Call, source: Source, given: frozenset[str] = frozenset()
         return [pair[11:] for pair in handed.split(",") if pair.startswith("pretrained=")]
     values = [*call.arguments[:2], *(value for key, value in call.keywords if key in MODEL_KEYS)]
     told = (value for value in values if given.isdisjoint({value.reference, *(part.reference for part in value.parts)}))
-    told = (value for value in told if value.key is None or value.key.reference not in given)
+    names = source.code.names()
+    told = (value for value in told if value.text is not None or given.isdisjoint(names.keys_of(value)))
     texts = [text for value in told if (text := source.code.resolve(value, call.owner)) is not None]
     if call.name in _WHISPER or (call.last == "load_model" and whole_name(source, call.name) in _WHISPER):
         return [f"openai/whisper-{text.removesuffix('.en')}" if text in _WHISPER_SIZES else text for text in texts]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from gpu_lol_action.analysis.commands.launch_commands import launch_commands
@@ -12,7 +12,6 @@ from gpu_lol_action.analysis.documents.shown_programs import is_shown
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.formats.paths import Form
-from gpu_lol_action.analysis.formats.surest import best
 from gpu_lol_action.analysis.models import ollama_models
 from gpu_lol_action.analysis.models.beside_hosted import embeds_on_a_card
 from gpu_lol_action.analysis.models.model_families import guess_family
@@ -29,6 +28,7 @@ from gpu_lol_action.analysis.models.model_loads import (
 )
 from gpu_lol_action.analysis.models.model_shapes import shape_of_config, shape_of_run
 from gpu_lol_action.analysis.models.models_beside import largest_first
+from gpu_lol_action.analysis.models.quantized_names import quantized
 from gpu_lol_action.analysis.models.referred_models import referred_models
 from gpu_lol_action.analysis.models.served_models import (
     fetched_to,
@@ -39,16 +39,14 @@ from gpu_lol_action.analysis.models.served_models import (
 )
 from gpu_lol_action.analysis.networks.sources import runs_without_gradients
 from gpu_lol_action.analysis.programs.behavior import Behavior
-from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.run_labels import labelled_model
 from gpu_lol_action.analysis.runs.settings import said_of_lightning, scope_of
+from gpu_lol_action.analysis.runs.told_choices import unreached
 from gpu_lol_action.analysis.runs.torchtune_recipes import recipe_model
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.model_facts import find_model, shape_in_name
-from gpu_lol_action.estimation.quantized_names import published_scheme, scheme_in_name
-from gpu_lol_action.estimation.vram_states import bits_of
 
 _MODEL_KEY = regex(
     r"(?:\w{1,40}_)?(?:model|llm|checkpoint|ckpt)(?:_(?:name|id|path|dir|type|size|variant|name_or_path))?|name_or_path|lm_(?:name|path|name_or_path)|(?:wav2vec2?|whisper|wavlm|hubert|mbart|bert|gpt)_hub"
@@ -99,22 +97,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     shapes = (each for each in shape_of_run(checkout, run) if not is_named or each.confidence is Confidence.HIGH)
     named = largest_first(unique.values(), run) if infers else unique.values()
     wide = file_width(scope_of(checkout, run)) if infers else None
-    return [*named, *([wide] if wide is not None else _quantized(unique.values(), infers=infers)), *guessed, *shapes]
-
-
-def _quantized(named: Iterable[Finding], *, infers: bool) -> Iterator[Finding]:
-    """Yield how wide the weights lie of the model that is surest, where its name says that they are quantized.
-
-    Where nothing is trained, published weights stay as they are: trainers widen them first.
-    """
-    model = best(tuple(named), "model.id")
-    scheme = scheme_in_name(model.value) if model is not None else None
-    if model is not None and scheme is not None:
-        why = f"the name of `{model.value}` says {scheme}"
-        yield Finding("model.weight_bits", str(bits_of(scheme)), why, model.confidence, model.evidence)
-    elif model is not None and infers and (published := published_scheme(model.value)) is not None:
-        why = f"`{model.value}` is published in {published}"
-        yield Finding("model.weight_bits", str(bits_of(published)), why, Confidence.LOW, model.evidence)
+    return [*named, *([wide] if wide is not None else quantized(unique.values(), infers=infers)), *guessed, *shapes]
 
 
 def _is_language_model(name: str) -> bool:
@@ -213,9 +196,10 @@ def _from_run(checkout: Checkout, run: Run | None) -> Iterator[Finding]:
             if source is not run.script and (is_helper_place(source.path) or is_frozen):
                 confidence = Confidence.LOW
             given = _given(run) | said_of_lightning(scope, source) if source is run.script else frozenset[str]()
-            alone = frozenset[int]() if source is run.script else started_alone(source)
+            left_out = unreached(checkout, run, source)
             for found in loads_of(source, confidence, given):
-                yield replace(found, confidence=Confidence.LOW) if found.evidence.line in alone else found
+                is_reached = not any(found.evidence.line in block for block in left_out)
+                yield found if is_reached else replace(found, confidence=Confidence.LOW)
 
 
 def _given(run: Run) -> frozenset[str]:

@@ -90,7 +90,7 @@ def _referred(closure: tuple[Source, ...], run: Run, scope: Scope) -> Iterator[t
                     words = [each.lower() for each in (called, call.owner, *_set_at(closure, where))]
                     is_beside = is_aside or any(HELPER_KEY.search(w) or _HEARS.search(w) for w in words)
                     is_said = bool(value.parts) or is_chosen(value) or is_of_environment(source, call.owner, value)
-                    is_news = is_said or any(where.path == each.path for each in closure)
+                    is_news = is_said or where == run.evidence or any(where.path == each.path for each in closure)
                     is_other = known is None or (is_news and model_name(known) not in {None, name})
                     if name is not None and is_other and (embeds or not is_beside):
                         why = f"`{call.last}` loads `{called or name}`" + (f", which is `{name}`" if called else "")
@@ -105,7 +105,7 @@ def _is_asked(source: Source, call: Call, value: Value) -> bool:
     if source.code is None or source.code.resolve(value, call.owner) is None or value.parts:
         return True
     is_others = is_of_environment(source, call.owner, value) or is_handed_on(source, call.owner, value)
-    return is_others or is_chosen(value)
+    return is_others or is_chosen(value) or bool(source.code.names().keys_of(value))
 
 
 def _set_at(programs: Iterable[Source], where: Evidence) -> list[str]:

@@ -214,6 +214,13 @@ def _input(asked: Asked) -> Value:
     return Tensor(None)
 
 
+def _environment(asked: Asked) -> Value:
+    """Return what the run gives a variable of the environment, else what the program takes instead."""
+    name, instead = (*asked.places, UNKNOWN, UNKNOWN)[:2]
+    said = asked.machine.option(name.lower()) if isinstance(name, str) else UNKNOWN
+    return said if said is not UNKNOWN else instead
+
+
 def _pair(asked: Asked) -> Value:
     value = asked.places[0] if asked.places else UNKNOWN
     return value if isinstance(value, list) else [value, value]
@@ -254,6 +261,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "all": _some(every=True), "any": _some(every=False), "torch.linspace": _linear_space, "np.linspace": _linear_space, "numpy.linspace": _linear_space,
     "type": kind_of, "Input": _input, "keras.Input": _input, "tf.keras.Input": _input, "keras.layers.Input": _input, "layers.Input": _input,
     "tensorflow.keras.Input": _input, "tensorflow.keras.layers.Input": _input, "tf.keras.layers.Input": _input,
+    "os.getenv": _environment, "getenv": _environment, "os.environ.get": _environment, "environ.get": _environment,
     "ConfigDict": _dict, "ml_collections.ConfigDict": _dict, "config_dict.ConfigDict": _dict,
     "edict": _dict, "EasyDict": _dict, "easydict.EasyDict": _dict, "SimpleNamespace": _dict, "types.SimpleNamespace": _dict,
 }  # fmt: skip

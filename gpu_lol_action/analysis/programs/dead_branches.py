@@ -45,10 +45,13 @@ _TEXT = regex(r"['\"]([^'\"]{0,80})['\"]")
 # `TRACKER_TYPE = args.tracker`: another name for an option, at a module's margin.
 _ALIAS = regex(r"^([A-Za-z_]\w{0,60})[ \t]?=[ \t]?(?:args|opts?|options|FLAGS)\.(\w{1,60})[ \t]*$", re.MULTILINE)
 MAX_ALIASES = 60
+_KEYED = regex(
+    r"(?<=[\w\])])(?:\[['\"]([A-Za-z_]\w{0,60})['\"]\]|\.get\(['\"]([A-Za-z_]\w{0,60})['\"](?:,\s?(?:False|None))?\))"
+)
 _SIGNS = frozenset("'\"([{=")
 _NOTHING = frozenset({"", "none", "null", "false", "0", "no", "off"})
 # What is done, which whoever starts the program decides anew each time: the default says little.
-_TASKS = frozenset({"mode", "task", "stage", "phase", "command", "action", "train", "do_train", "is_train", "training", "test_only", "eval",
+TASKS = frozenset({"mode", "task", "stage", "phase", "command", "action", "train", "do_train", "is_train", "training", "test_only", "eval",
                     "do_eval", "evaluate", "inference", "local_rank", "rank", "distributed"})  # fmt: skip
 
 
@@ -64,12 +67,12 @@ def option_values(said: Iterable[Setting], sources: Iterable[Source]) -> dict[st
         for default in source.code.defaults if source.code is not None else ():
             if default.is_option:
                 defaults.setdefault(fold_key(default.name.lstrip("-")), set()).add(default.text)
-    values = {key: next(iter(texts)) for key, texts in defaults.items() if len(texts) == 1 and key not in _TASKS}
+    values = {key: next(iter(texts)) for key, texts in defaults.items() if len(texts) == 1 and key not in TASKS}
     given: dict[str, str] = {}
     for setting in said:
         if not is_unfilled(setting.text):
             given.setdefault(setting.key, setting.text)
-    unset = unset_options(known) - _TASKS - defaults.keys() if given else ()
+    unset = unset_options(known) - TASKS - defaults.keys() if given else ()
     return {**dict.fromkeys(unset, "None"), **values, **given}
 
 
@@ -204,6 +207,8 @@ def _last_lines(text: str) -> Iterator[re.Match[str]]:
 
 def decided(condition: str, values: Mapping[str, str]) -> bool | None:
     """Return whether a condition holds; None where the options do not decide it."""
+    if "[" in condition or ".get(" in condition:  # `cfg["offload"]`, `args.get("offload", False)`
+        condition = _KEYED.sub(lambda found: f".{found[1] or found[2]}", condition)
     if " or " in condition:
         parts = [decided(part.strip(), values) for part in condition.split(" or ")] if "(" not in condition else [None]
         return True if True in parts else False if set(parts) == {False} else None

@@ -6,35 +6,28 @@ What is not told in one way is not told: of several sections, callers or modules
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from collections.abc import Sequence
+from dataclasses import field
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.programs.built_arguments import BuiltArguments
 from gpu_lol_action.analysis.programs.callers import Callers
-from gpu_lol_action.analysis.programs.code_settings import given_by_name, registry_entries
 from gpu_lol_action.analysis.programs.local_values import (
     KEPT_BY_LIGHTNING,
     classes_with,
+    entry_in,
     givens,
     handed_on,
-    holds_options,
-    is_chosen,
-    is_handed_on,
-    is_of_environment,
     is_overlaid,
     local_value,
-    makes_items,
-    option_names,
     parameters_of,
     starting_with,
 )
-from gpu_lol_action.analysis.programs.others_names import BESIDE, HOLDS_OPTIONS, SPLITS
+from gpu_lol_action.analysis.programs.others_names import BESIDE, HOLDS_OPTIONS
 from gpu_lol_action.analysis.programs.said_names import SaidNames, Told
-from gpu_lol_action.analysis.programs.taken_names import makers, modules_of, origins, starts, taken
+from gpu_lol_action.analysis.programs.taken_names import makers, starts, taken
 from gpu_lol_action.analysis.python.values import ENVIRONMENT, MAX_TEXT, STARRED, Value
-from gpu_lol_action.analysis.python.walk import LEAST_ENTRIES
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -62,66 +55,22 @@ class Follower:
     configs: Sequence[Setting]
     closure: Sequence[Source]
     left: int = MAX_FOLLOWED
-    _written: dict[Setting, Evidence] = field(default_factory=dict, repr=False, compare=False)
     _names: SaidNames | None = field(default=None, repr=False, compare=False)
     _built: list[BuiltArguments] = field(default_factory=list, repr=False, compare=False)
     _calling: Callers | None = field(default=None, repr=False, compare=False)
     _given: dict[tuple[str, str, str], Told | None] = field(default_factory=dict, repr=False, compare=False)
 
-    def added(self, source: Source, settings: list[Setting]) -> list[Setting]:
-        """Return a program's settings with those that its calls give and something else tells: constructors' behind what these say themselves.
+    def text(self, source: Source, value: Value, owner: str) -> str | None:
+        """Return the text of an expression that stands in a function or class, ``owner``; None where it is not told in one way."""
+        return (self.value(source, value, owner) or (None,))[0]
 
-        As in the program's own settings other calls' come last.
-        """
-        found = list(self._arguments(source))
-        told = {(each.path, each.evidence) for each in found}
-        kept = [each for each in settings if (each.path, each.evidence) not in told]
-        first = next((at for at, each in enumerate(kept) if not each.path[:1].isupper()), len(kept))
-        typed = [each for each in found if each.path[:1].isupper()]
-        return [*kept[:first], *typed, *kept[first:], *(each for each in found if not each.path[:1].isupper())]
-
-    def placed(self, settings: Iterable[Setting]) -> tuple[Setting, ...]:
-        """Return settings where they are written; until then they stand where the call is, which decides whether it is reached."""
-        return tuple(
-            replace(s, evidence=self._written[s], called=s.evidence) if s in self._written else s for s in settings
-        )
-
-    def _arguments(self, source: Source) -> Iterator[Setting]:
-        self.left = MAX_FOLLOWED
-        entries = registry_entries(source)
-        found: dict[str, list[tuple[Setting, Evidence]]] = {}
-        for setting, value in given_by_name(source):
-            is_beside = BESIDE.search(setting.owner) or BESIDE.search(value.path or "")
-            # A text beside the model's is cut there; items of a data set are its own.
-            is_cut = source is not self.closure[0] and SPLITS.search(setting.path) and not makes_items(source)
-            is_written = value.text is not None and value.path is None
-            if is_written or setting.owner in entries or is_cut or (is_beside and not setting.text):
-                continue
-            told = self._told(source, setting, value)
-            if told is not None and told[0] != setting.text:
-                known = Setting(setting.key, setting.path, told[0], setting.evidence, setting.owner)
-                found.setdefault(setting.key, []).append((known, told[1] or setting.evidence))
-        for pairs in found.values():
-            if len({known.text for known, _ in pairs}) >= LEAST_ENTRIES:
-                continue  # presets, of which the run takes one
-            for known, written in pairs:
-                self._written[known] = written
-                yield known
-
-    def _told(self, source: Source, setting: Setting, value: Value) -> Told | None:
-        is_open = value.items or is_chosen(value) or is_of_environment(source, setting.owner, value)
-        if not setting.text or is_open or is_handed_on(source, setting.owner, value):
-            return self.value(source, value, setting.owner)
-        if value.path is not None and value.path == value.reference and is_overlaid(source):
-            return self._laid_over(value.path, setting.owner, source)
-        # What an option starts with is not what the configuration says (`r=model_args.lora_rank`).
-        base, _, rest = (value.path or "").removeprefix("self.").partition(".")
-        if not rest or not holds_options(source, base) or value.reference not in option_names(source):
-            return None
-        return self._said.under(rest.split(".")) if self._said.whole(rest) is not None else None
+    def given(self, source: Source, function: str, parameter: str) -> str | None:
+        """Return the text that all calls of a function give for a parameter; None where they do not agree."""
+        return (self._of_callers(source, function, parameter, 0) or (None,))[0]
 
     @property
-    def _said(self) -> SaidNames:
+    def said(self) -> SaidNames:
+        """What the command and the configurations say, by name."""
         self._names = self._names or SaidNames(self.options, self.configs)
         return self._names
 
@@ -130,10 +79,10 @@ class Follower:
         self._calling = self._calling or Callers(self.closure)
         return self._calling
 
-    def _laid_over(self, name: str, owner: str, source: Source) -> Told | None:
+    def laid_over(self, name: str, owner: str, source: Source) -> Told | None:
         """Return what a command or a configuration puts in place of a variable of the module (`exec(open("configurator.py").read())`)."""
         is_modules = local_value(source, name, owner) == local_value(source, name, "")
-        return self._said.whole(name) if is_modules else None
+        return self.said.whole(name) if is_modules else None
 
     def value(self, source: Source, value: Value, owner: str, steps: int = 0) -> Told | None:
         """Return what an expression of a program is, which stands in a function or class, ``owner``; None where it is not told in one way."""
@@ -149,13 +98,11 @@ class Follower:
         path = value.path or value.reference
         words = (path or "").removeprefix("self.").split(".")
         found: Told | None = None
-        if path is None and value.table is not None and value.key is not None:
-            found = self._entry(source, value.table, value.key, owner, steps)
-        elif path is not None and len(words) > 1 and not path.startswith(f"{ENVIRONMENT}."):
+        if path is not None and len(words) > 1 and not path.startswith(f"{ENVIRONMENT}."):
             words = self._whole_name(source, words, owner)
             if BESIDE.search(".".join(words)) is not None:
                 return None
-            found = self._said.under(words[1:])
+            found = self.said.under(words[1:])
             found = found or self._of_made(source, words, steps) or self._imported(source, words)
             found = found if found is not UNTOLD else None
             kept = path.removeprefix(KEPT_BY_LIGHTNING)
@@ -163,6 +110,8 @@ class Follower:
                 found = self._named(source, kept, owner, steps, is_own=True)
         elif path is not None and len(words) == 1:
             found = self._named(source, words[0], owner, steps, is_own=path.startswith("self."))
+        if found is None and value.table is not None:
+            found = self._entry(source, value, owner, steps)
         if found is None and value.otherwise is not None:
             found = self.value(source, value.otherwise, owner, steps + 1)
         is_plain = path is not None and len(words) == 1
@@ -172,18 +121,18 @@ class Follower:
     def _asked(self, value: Value) -> Told | None:
         """Return what the environment is set to, where a value is one of it."""
         path = value.path or ""
-        return self._said.ordered(path.removeprefix(f"{ENVIRONMENT}.")) if path.startswith(f"{ENVIRONMENT}.") else None
+        return self.said.ordered(path.removeprefix(f"{ENVIRONMENT}.")) if path.startswith(f"{ENVIRONMENT}.") else None
 
-    def _entry(self, source: Source, table: str, key: Value, owner: str, steps: int) -> Told | None:
-        """Return the entry of a program's table, or of one that it takes from a module, under a key that something else tells (``MODELS[args.size]``)."""
-        told = self.value(source, key, owner, steps + 1)
-        module, name = origins(source).get(table, ("", ""))
-        places = [(source, table), *((other, name or table) for other in modules_of(module, self.closure))]
-        for place, called_there in places if told is not None else ():
-            entries = place.code.names().tables.get(called_there, {}) if place.code is not None else {}
-            if told is not None and (entry := entries.get(told[0])) is not None:
-                return self.value(place, entry, "", steps + 1)
-        return None
+    def _entry(self, source: Source, value: Value, owner: str, steps: int) -> Told | None:
+        """Return the entry of a table, of the program or of one that it imports, under the key that something else tells."""
+        row = source.code.names().row_of(value) if source.code is not None else value
+        parts = row.key.parts or (row.key,) if row.key is not None else ()
+        told = [self.value(source, part, owner, steps + 1) for part in parts]
+        known = [each[0] for each in told if each is not None]
+        if not known or len(known) < len(told):
+            return None
+        text = entry_in(source, self.closure, row.table or "", "".join(known))
+        return (text, None) if text is not None else None
 
     def _all(self, source: Source, parts: Sequence[Value], owner: str, steps: int, between: str) -> Told | None:
         """Return the values of a row (``(height, width)``), or of what is joined to a text, where all of them are told."""
@@ -233,12 +182,12 @@ class Follower:
             if len(owners) != 1:
                 return None
             (owner,) = owners
-        over = self._laid_over(word, owner, source) if is_overlaid(source) and not is_own else None
+        over = self.laid_over(word, owner, source) if is_overlaid(source) and not is_own else None
         if over is not None:
             return over
         inner = local_value(source, word, owner)
         if inner is not None and inner.value.table == "argv":
-            return self._said.under([word])  # a word of the command, which has the variable's name
+            return self.said.under([word])  # a word of the command, which has the variable's name
         if inner is not None:
             told = self.value(source, inner.value, owner, steps + 1)
             return (told[0], told[1] or Evidence(source.path, inner.line)) if told is not None else None
@@ -269,8 +218,8 @@ class Follower:
         """Return what a function or class is given that only a library calls: one that it makes a command of, or builds by a configuration."""
         calls = source.code.calls if source.code is not None else ()
         is_handed = any(call.arguments and call.arguments[0].path == function for call in calls)
-        is_command = is_handed or any(map(source.mentions, _MAKES_COMMANDS))
-        said = self._said.ordered(parameter) if is_command else None
+        is_command = is_handed or source is self.closure[0] or any(map(source.mentions, _MAKES_COMMANDS))
+        said = self.said.ordered(parameter) if is_command else None
         if said is not None:
             return [said]
         self._built = self._built or [BuiltArguments(self.configs)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.files.checkout import Source
@@ -11,7 +12,8 @@ from gpu_lol_action.analysis.programs.taken_names import modules_of, origins
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.python.defaults import Given
 from gpu_lol_action.analysis.python.tree import Signature
-from gpu_lol_action.analysis.python.values import ENVIRONMENT, STARRED, Value, entry_of
+from gpu_lol_action.analysis.python.value_parts import named_in
+from gpu_lol_action.analysis.python.values import ENVIRONMENT, STARRED, Value
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
@@ -83,7 +85,7 @@ def argument_of(call: Call, caller: Source, source: Source, function: str, param
     start = starting_with(source, function, parameter)
     if call.spread:
         otherwise = start.value if start is not None else None
-        entry = entry_of(call.spread[0], parameter, otherwise) if len(call.spread) == 1 else None
+        entry = named_in(call.spread[0], parameter, otherwise) if len(call.spread) == 1 else None
         return Argument(entry, caller, call.line, call.owner) if entry is not None else None
     return start
 
@@ -96,7 +98,7 @@ def starting_with(source: Source, function: str, parameter: str) -> Argument | N
 
 def handed_on(call: Call, name: str) -> Value | None:
     """Return what a call hands on under a name with all that something holds (``**given``); None where it hands nothing on, or several."""
-    return entry_of(call.spread[0], name, None) if len(call.spread) == 1 else None
+    return named_in(call.spread[0], name, None) if len(call.spread) == 1 else None
 
 
 def parameters_of(source: Source, function: str) -> tuple[str, ...]:
@@ -193,3 +195,14 @@ def is_of_environment(source: Source, owner: str, value: Value) -> bool:
 def is_chosen(value: Value) -> bool:
     """Whether a value is an entry of a table under a name that the run may choose (``MODELS[args.size]``)."""
     return value.path is None and value.key is not None and value.key.text is None
+
+
+def entry_in(source: Source, programs: Sequence[Source], table: str, key: str) -> str | None:
+    """Return the entry of a table under that key, of a program itself or of the one of these programs that it takes the table from."""
+    module = origins(source).get(table, ("", ""))[0]
+    for other in (source, *modules_of(module, programs)):
+        names = other.code.names() if other.code is not None else None
+        text = names.resolve(names.tables.get(table, {}).get(key)) if names is not None else None
+        if text is not None:
+            return text
+    return None

@@ -6,11 +6,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import field, replace
 
+from gpu_lol_action.analysis.python.value_parts import part_of
 from gpu_lol_action.analysis.python.values import Value, value_of
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 MAX_ENTRIES = 200
+MAX_PARTS, MAX_TABLES_DEEP = 12, 2
 _FLAGS = regex(
     r"DEFINE_(?:string|integer|float|bool|boolean|enum|multi_string|multi_integer|multi_float|list|config_file)"
 )
@@ -107,6 +109,7 @@ def assigned(node: ast.Assign | ast.AnnAssign, owner: str) -> Iterator[Given]:
     if isinstance(node.value, (ast.Tuple, ast.List)) and isinstance(node, ast.Assign):
         yield from _side_by_side(node.targets[0], node.value, owner)
     is_option = isinstance(node, ast.AnnAssign)
+    yield from _taken_apart(node, owner)
     value = value_of(node.value)
     # What a variable is computed from is followed where it is used; as a start it counts only where it is plain.
     is_start = is_option or value.text is not None
@@ -129,6 +132,18 @@ def _side_by_side(targets: ast.expr, values: ast.Tuple | ast.List, owner: str) -
             yield Given(name, value, target.lineno, is_option=False, owner=owner, is_start=value.text is not None)
 
 
+def _taken_apart(node: ast.Assign | ast.AnnAssign, owner: str) -> Iterator[Given]:
+    """Yield the names that one assignment gives the parts of a row or pair that a name or an entry stands for (``width, height = SIZES[kind]``)."""
+    target = node.targets[0] if isinstance(node, ast.Assign) else None
+    if not isinstance(target, ast.Tuple | ast.List) or any(isinstance(each, ast.Starred) for each in target.elts):
+        return
+    whole = value_of(node.value) if isinstance(node.value, ast.Name | ast.Subscript) else Value(None)
+    for place, each in enumerate(target.elts[:MAX_PARTS]):
+        value = part_of(whole, place)
+        if isinstance(each, ast.Name) and (value.text is not None or value.is_open):
+            yield Given(each.id, value, node.lineno, is_option=False, owner=owner, is_start=False)
+
+
 def target_name(target: ast.AST) -> str | None:
     """Return the last word of what is assigned to: ``x``, ``config.x``, ``config["x"]``."""
     if isinstance(target, ast.Name):
@@ -139,6 +154,31 @@ def target_name(target: ast.AST) -> str | None:
         key = target.slice.value
         return key if isinstance(key, str) and key.isidentifier() else None
     return None
+
+
+def with_made(given: list[Given], calls: list[Call]) -> list[Given]:
+    """Return what a program starts with, fields of a class as its only object is made (``Config(height=832)``) where that says them otherwise."""
+    fields = {(item.owner, item.name) for item in given if item.is_option and item.owner[:1].isupper()}
+    classes = {owner for owner, _ in fields}
+    made: dict[str, list[Call]] = {}
+    for call in calls if fields else ():
+        if call.last in classes:
+            made.setdefault(call.last, []).append(call)
+    told = {
+        (name, key): (value, only[0].line)
+        for name, only in made.items()
+        if len(only) == 1
+        for key, value in only[0].keywords
+        if (name, key) in fields and (value.text is not None or value.is_open)
+    }
+    if not told:
+        return given
+    return [
+        replace(item, value=told[place][0], line=told[place][1])
+        if item.is_option and (place := (item.owner, item.name)) in told
+        else item
+        for item in given
+    ]
 
 
 _KEPT = frozenset({"offload_optimizer", "offload_param"})
@@ -174,8 +214,8 @@ def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> Iter
         yield Given(argument.arg, value_of(value), argument.lineno, is_option=False, owner=owner, is_parameter=True)
 
 
-def table_of(node: ast.AST) -> dict[str, Value] | None:
-    """Return a dictionary of texts as a table to look names up in; None where it is none."""
+def table_of(node: ast.AST, depth: int = 0) -> dict[str, Value] | None:
+    """Return a dictionary as a table to look names up in, an entry's own entries behind its name and a dot; None where it is none."""
     if isinstance(node, ast.Dict):
         pairs = [
             (value_of(key).text, item) for key, item in zip(node.keys, node.values, strict=True) if key is not None
@@ -189,4 +229,19 @@ def table_of(node: ast.AST) -> dict[str, Value] | None:
         value = value_of(item)
         if name is not None and (value.text is not None or value.is_open):
             found.setdefault(name, value)
+        for key, inner in _row(item, depth).items() if name is not None and len(found) < MAX_ENTRIES else ():
+            found.setdefault(f"{name}.{key}", inner)
     return found or None
+
+
+def _row(node: ast.AST, depth: int) -> dict[str, Value]:
+    """Return the parts of a table's entry by their keys: of a dictionary, of an object that is made by name, of a pair by their places."""
+    if depth >= MAX_TABLES_DEEP:
+        return {}
+    if isinstance(node, ast.Tuple | ast.List):
+        values = {str(place): value_of(each) for place, each in enumerate(node.elts[:MAX_PARTS])}
+    elif isinstance(node, ast.Call) and target_name(node.func) != "dict":
+        values = {word.arg: value_of(word.value) for word in node.keywords[:MAX_PARTS] if word.arg}
+    else:
+        return table_of(node, depth + 1) or {}
+    return {key: value for key, value in values.items() if value.text is not None or value.is_open}

@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.python.defaults import (
     parameters,
     table_of,
     target_name,
+    with_made,
 )
 from gpu_lol_action.analysis.python.faulty import parse_mostly
 from gpu_lol_action.analysis.python.import_statements import relative_modules
@@ -95,7 +96,7 @@ def read_tree(text: str, place: Callable[[int], int] | None, may_spend: Callable
             has_main = has_main or is_main(node)
         else:
             _say(node, owner, said)
-    calls, given = said.calls, said.given
+    calls, given = said.calls, with_made(said.given, said.calls)
     if place is not None:
         imports, calls, given = (_placed(found, place) for found in (imports, calls, given))
     return Facts(

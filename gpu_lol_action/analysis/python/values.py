@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any, cast
 
 from gpu_lol_action.analysis.python.numbers import MAX_NUMBER, number_of
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-MAX_TEXT = 300
+MAX_TEXT, MAX_COMMAND = 300, 2000
+_STARTS = ("accelerate ", "bash ", "deepspeed ", "python ", "python3 ", "torchrun ", "CUDA_")
 MAX_PARTS = 12
 _MARK = regex(r"\{\w*(?::[^{}]{0,12})?\}")
 
@@ -47,6 +49,8 @@ class Value:
 
 
 NOTHING = Value(None)
+# What makes a parameter or field, with its default inside: of dataclasses, Pydantic, Typer, FastAPI, cog.
+_FIELDS = frozenset({"field", "Field", "Option", "Argument", "Query", "Form", "Body", "Input"})
 STARRED = Value(None, path="*")
 """What stands for as many arguments as nobody knows (``*args``)."""
 ENVIRONMENT = "os.environ"
@@ -101,7 +105,10 @@ def value_of(node: ast.AST, depth: int = 0) -> Value:
         return Value(None, given.id, given.id)
     if kind is ast.Attribute:
         dotted = dotted_name(node) or ""
-        return Value(dotted) if dotted.startswith(("torch.", "jnp.", "np.")) else Value(None, given.attr, dotted)
+        if dotted.startswith(("torch.", "jnp.", "np.")):
+            return Value(dotted)
+        row = value_of(given.value, depth + 1) if type(given.value) is ast.Subscript else NOTHING
+        return replace(entry_of(row, Value(given.attr)), reference=given.attr, path=dotted)
     if kind is ast.Call:
         return _of_call(given, depth)
     if kind is ast.List or kind is ast.Tuple:
@@ -153,7 +160,14 @@ def _constant(value: object) -> str | None:
     """Return a literal's text; Python refuses to write out an integer of thousands of digits, and so do we."""
     if isinstance(value, int) and abs(value) >= MAX_NUMBER:
         return None
+    if isinstance(value, str):
+        return value[: longest_of(value)]
     return str(value)[:MAX_TEXT] if isinstance(value, (str, int, float)) else None
+
+
+def longest_of(text: str) -> int:
+    """Return how much of a text is kept: of a command with all its options more than of any other."""
+    return MAX_COMMAND if text.startswith(_STARTS) else MAX_TEXT
 
 
 def _either(first: Value, second: Value) -> Value:
@@ -170,7 +184,8 @@ def _joined(parts: list[Value]) -> Value:
     if not parts or len(parts) > MAX_PARTS or any(part.text is None and not part.is_open for part in parts):
         return NOTHING
     if all(part.text is not None for part in parts):
-        return Value("".join(part.text or "" for part in parts)[:MAX_TEXT])
+        whole = "".join(part.text or "" for part in parts)
+        return Value(whole[: longest_of(whole)])
     return Value(None, parts=tuple(parts))
 
 
@@ -209,7 +224,7 @@ def _entry(node: ast.Subscript, depth: int) -> Value:
     owner = value_of(node.value, depth + 1)
     name = owner.path or owner.reference
     if name is None:
-        return NOTHING
+        return entry_of(owner, key)
     if name in {"os.environ", "environ"}:
         return Value(None, key.text, f"{ENVIRONMENT}.{key.text}") if (key.text or "").isidentifier() else NOTHING
     if key.text is not None and key.text.isidentifier():
@@ -217,11 +232,11 @@ def _entry(node: ast.Subscript, depth: int) -> Value:
     return Value(None, table=owner.reference, key=key) if key.text is not None or key.is_open else NOTHING
 
 
-def entry_of(table: Value, name: str, otherwise: Value | None = None) -> Value | None:
-    """Return what a dictionary that a program names has under a name (``params["batch"]``); None where it has no name itself."""
-    if table.path is None or not name.isidentifier():
-        return None
-    return Value(None, name, f"{table.path}.{name}", table=table.reference, key=Value(name), otherwise=otherwise)
+def entry_of(row: Value, key: Value) -> Value:
+    """Return an entry of what is itself an entry of a table (``MODELS[args.size]["id"]``): under both keys, with a dot between them."""
+    if row.table is None or row.key is None or (key.text is None and not key.is_open):
+        return NOTHING
+    return Value(None, table=row.table, key=_joined([row.key, Value("."), key]))
 
 
 def _of_call(node: ast.Call, depth: int) -> Value:
@@ -240,10 +255,10 @@ def _of_call(node: ast.Call, depth: int) -> Value:
         return _joined([piece for part in parts for piece in (Value("/"), part)][1:])
     if name == "format" and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant):
         return _formatted(node, node.func.value, depth)
-    if name in {"field", "Field", "Option", "Argument"}:
+    if name in _FIELDS:
         words = [word.value for word in node.keywords if word.arg in {"default", "default_factory"}]
-        # Typer and Pydantic take the default in the first place; an ellipsis there says that there is none.
-        words += arguments[:1] if name != "field" else []
+        # Typer, Pydantic and FastAPI take the default in the first place; an ellipsis there says that there is none.
+        words += arguments[:1] if name not in {"field", "Input"} else []
         return value_of(words[0], depth + 1) if words else NOTHING
     return NOTHING
 
@@ -260,6 +275,10 @@ def _looked_up(node: ast.Call, depth: int) -> Value:
     key = value_of(node.args[0], depth + 1)
     if key.text is None and not key.is_open:
         return fallback
+    if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Subscript):
+        row = entry_of(value_of(node.func.value, depth + 1), key)
+        if row.is_open:
+            return replace(row, otherwise=fallback)
     is_name = key.text is not None and key.text.isidentifier()
     return Value(None, key.text if is_name else None, f"{owner}.{key.text}" if is_name else None,
                  table=owner.rpartition(".")[2], key=key, otherwise=fallback)  # fmt: skip

@@ -26,6 +26,7 @@ from gpu_lol_action.analysis.programs.code_settings import (
     placed_arguments,
 )
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
+from gpu_lol_action.analysis.programs.followed_settings import FollowedSettings
 from gpu_lol_action.analysis.programs.followed_values import Follower
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.runs.built_modules import built_modules
@@ -144,15 +145,15 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     constants = constants_of((*closure[1:], *others))
     given = {setting.key for setting in options}
     values = option_values((*options, *configs), (*closure, *others))
-    follower = Follower(options, configs, (*closure, *others))
+    followed = FollowedSettings(Follower(options, configs, (*closure, *others)))
     own: list[Setting] = []
     first = 2 if only_hands_on(checkout, closure) else 1
     for source in closure[:first]:
-        said = follower.added(source, [*meant(source, words.names), *borrowed_settings(source, constants)])
+        said = followed.added(source, [*meant(source, words.names), *borrowed_settings(source, constants)])
         own += without_open_choices(source, reached(source, said, values), values, closure)
     near: list[Setting] = []
     for source in (*words.sources, *closure[first:], *built):
-        said = follower.added(source, [*meant(source, words.names), *borrowed_settings(source, constants)])
+        said = followed.added(source, [*meant(source, words.names), *borrowed_settings(source, constants)])
         alone = started_alone(source)
         said = reached(source, [s for s in said if s.evidence.line not in alone] if alone else said, values)
         near += without_open_choices(source, said, values, closure)
@@ -171,7 +172,7 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         (Confidence.MEDIUM, tuple(setting for setting in near if not _is_overridden(setting, passed))),
         (Confidence.LOW, tuple(setting for setting in (*kept, *near) if _is_overridden(setting, passed))),
     )
-    placed = ((confidence, follower.placed(settings)) for confidence, settings in tiers)
+    placed = ((confidence, followed.placed(settings)) for confidence, settings in tiers)
     return Scope((*placed, (Confidence.LOW, rest)), OtherPlaces(checkout, run, closure).hold if closure else _used)
 
 

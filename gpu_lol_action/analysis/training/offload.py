@@ -7,11 +7,12 @@ main memory and the card, so that its need follows what it was given rather than
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.setting import fold_key
 from gpu_lol_action.analysis.formats.paths import Form
+from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -39,10 +40,14 @@ MAX_GUARD_LINES = 400
 ENOUGH_MOVES = 2  # one helper may only clean up between two models
 
 
-def offload_findings(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
-    """Yield that parts or layers of a pipeline wait in main memory, and that the program manages its memory by itself."""
+def offload_findings(scope: Scope, sources: Sequence[Source], options: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield that parts or layers of a pipeline wait in main memory; not what only branches say that the run's ``options`` switch off."""
     for source in sources:
-        for call in source.code.calls_named(*_KINDS) if source.code else ():
+        calls = source.code.calls_named(*_KINDS) if source.code else ()
+        dead = dead_lines(source, options) if calls else ()
+        for call in calls:
+            if any(call.line in block for block in dead):
+                continue
             if not is_switched_off(scope, source, call) and not _is_whole_before(source, call):
                 where, why = Evidence(source.path, call.line), f"`{call.last}` is called"
                 yield Finding("media.offload", _KINDS[call.last], why, Confidence.MEDIUM, where)

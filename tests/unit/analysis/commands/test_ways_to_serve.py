@@ -165,7 +165,7 @@ def test_its_command_says_it_before_its_environment_does(checkout: Build) -> Non
         # Where another model is fetched to; a unit of another kind; what a notebook sets twice is not known.
         ({"serve.sh": f"hf download {MODEL} --local-dir ./other\nvllm serve ./weights -tp 2\n"}, None),
         ({"llm.timer": f"[Timer]\nExecStart=vllm serve {MODEL}\n", "a.py": "import torch\n"}, None),
-        ({"a.ipynb": cells(f"MODEL = '{MODEL}'\nMODEL = 'gpt2'", "!vllm serve {MODEL} -tp 2")}, None),
+        ({"a.ipynb": cells(f"MODEL = '{MODEL}'\nMODEL = 'gpt2'", "!vllm serve {MODEL} -tp 2")}, "gpt2"),
     ],
 )
 def test_what_is_not_given_to_it_says_nothing(checkout: Build, files: dict[str, str], model: str | None) -> None:

@@ -55,7 +55,7 @@ def values(tree: Checkout) -> dict[str, str]:
         ("    pipe.enable_model_cpu_offload()\n", "", "parts"),
         (SWITCHED, "", None),
         (SWITCHED, " --save_memory", "layers"),
-        ("    if args.keep_on_gpu:\n        pass\n    else:\n        pipe.enable_model_cpu_offload()\n", "", "parts"),
+        ("    if args.keep_on_gpu:\n        pass\n    else:\n        pipe.enable_model_cpu_offload()\n", "", None),
         ("    if not args.keep_on_gpu:\n        pipe.enable_model_cpu_offload()\n", "", None),
         # What nothing tells is as if it were done.
         ("    if low_on_memory():\n        pipe.enable_model_cpu_offload()\n", "", "parts"),
@@ -221,3 +221,19 @@ def test_a_pipeline_that_was_put_on_the_card_whole_needs_the_room(
 )
 def test_the_machine_that_commands_are_for(sentence: str, amounts: list[float]) -> None:
     assert [phrase.size_gb for phrase in memory_phrases(sentence)] == amounts
+
+
+CHOSEN = """    if args["memory"] == "parts":
+        pipe.enable_model_cpu_offload()
+    elif args.get("memory") == "layers":
+        pipe.enable_sequential_cpu_offload()
+    else:
+        pipe.to("cuda")
+"""
+
+
+@pytest.mark.parametrize(("said", "kind"), [("parts", "parts"), ("layers", "layers"), ("none", None)])
+def test_a_key_of_the_configuration_switches_it(checkout: Build, said: str, kind: str | None) -> None:
+    program = (HEAD + CHOSEN + TAIL).replace("main(parser.parse_args())", "main(yaml.safe_load(open('config.yaml')))")
+    tree = checkout({"infer.py": f"import yaml\n{program}", "config.yaml": f"memory: {said}\n"})
+    assert values(tree).get("media.offload") == kind
