@@ -52,9 +52,13 @@ def first_turn(line: str) -> str:
     return f'{found[1]}="{found[2]}"' if found is not None else line
 
 
-def exported(text: str, variables: Mapping[str, str]) -> dict[str, str]:
-    """Return those of the variables that a text exports (``export N_GPUS=2``): the scripts that it starts have them, too."""
-    names = set(_EXPORTS.findall(text)) if variables and "export " in text else ()
+def names_exported(text: str) -> frozenset[str]:
+    """Return the names of the variables that a text exports (``export N_GPUS=2``): the programs that it starts have them, too."""
+    return frozenset(_EXPORTS.findall(text)) if "export " in text else frozenset()
+
+
+def exported(names: frozenset[str], variables: Mapping[str, str]) -> dict[str, str]:
+    """Return those of the variables that have one of these names, and are no blanks."""
     return {name: value for name, value in variables.items() if name in names and not _BLANK.fullmatch(value[:100])}
 
 

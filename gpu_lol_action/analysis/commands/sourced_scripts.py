@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterable, Mapping
 
 from gpu_lol_action.analysis.command_lines.container_words import is_secret
-from gpu_lol_action.analysis.command_lines.shell_defaults import exported, handed_places, is_left_open
+from gpu_lol_action.analysis.command_lines.shell_defaults import exported, handed_places, is_left_open, names_exported
 from gpu_lol_action.analysis.commands.container_lines import given_to_image
 from gpu_lol_action.analysis.commands.launch_lines import NOTHING, Sourcing, substitute, variables_left
 from gpu_lol_action.analysis.commands.program_configs import plain_path
@@ -51,7 +51,12 @@ def environment_of(source: Source, variables: Mapping[str, str]) -> Mapping[str,
     """Return those of the variables known at a line that the programs started there have as well: an image's are all its own."""
     if source.form is Form.DOCKERFILE:
         return variables
-    return exported(source.text, variables) if source.form in {Form.SHELL, Form.MARKDOWN} else NOTHING
+    return exported(_exporting(source), variables) if source.form in {Form.SHELL, Form.MARKDOWN} else NOTHING
+
+
+@remembered
+def _exporting(source: Source) -> frozenset[str]:
+    return names_exported(source.text)
 
 
 def composed_variables(checkout: Checkout, image: Source) -> Mapping[str, str]:
