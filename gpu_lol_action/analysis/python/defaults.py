@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import field, replace
 
 from gpu_lol_action.analysis.python.value_parts import part_of
@@ -156,8 +156,11 @@ def target_name(target: ast.AST) -> str | None:
     return None
 
 
-def with_made(given: list[Given], calls: list[Call]) -> list[Given]:
-    """Return what a program starts with, fields of a class as its only object is made (``Config(height=832)``) where that says them otherwise."""
+def with_made(given: list[Given], calls: list[Call], functions: Container[str]) -> list[Given]:
+    """Return what a program starts with, fields of a class as its only object is made (``Config(height=832)``) where that says them otherwise.
+
+    What one of the ``functions`` makes is a preset, or a copy, that not every run comes by; but for a program's ``main``.
+    """
     fields = {(item.owner, item.name) for item in given if item.is_option and item.owner[:1].isupper()}
     classes = {owner for owner, _ in fields}
     made: dict[str, list[Call]] = {}
@@ -167,9 +170,9 @@ def with_made(given: list[Given], calls: list[Call]) -> list[Given]:
     told = {
         (name, key): (value, only[0].line)
         for name, only in made.items()
-        if len(only) == 1
+        if len(only) == 1 and (only[0].owner == "main" or only[0].owner not in functions)
         for key, value in only[0].keywords
-        if (name, key) in fields and (value.text is not None or value.is_open)
+        if (name, key) in fields and value.text is not None
     }
     if not told:
         return given

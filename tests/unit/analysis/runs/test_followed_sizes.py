@@ -47,7 +47,15 @@ def test_what_is_said_goes_before_what_a_program_starts_with(checkout: Build, fo
     assert drawn(checkout, FORMS[form]) == ("832x1216", XL)
 
 
-@pytest.mark.parametrize("made", ["Config()", "Config(rows=832)\nother = Config(rows=640)"])
+@pytest.mark.parametrize(
+    "made",
+    [
+        "Config()",
+        f"Config(brain='{XL}')\nother = Config(rows=640)",
+        f"load()\n\n\ndef preset():\n    return Config(brain='{XL}')\n\n",
+        "Config(brain=measured())",
+    ],
+)
 def test_objects_that_are_made_in_several_ways_say_what_their_class_does(checkout: Build, made: str) -> None:
     program = f"{HEAD}{FIELDS}cfg = {made}\n{DRAW.format(**OF)}"
     assert drawn(checkout, {"draw.py": program})[1] == SMALL
