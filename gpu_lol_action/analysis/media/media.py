@@ -41,6 +41,7 @@ from gpu_lol_action.analysis.runs.run_configs import run_configs, stray_configs
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up, scope_of, values_of
 from gpu_lol_action.analysis.training.offload import managed_finding, offload_findings
 from gpu_lol_action.analysis.training.optimized_parts import trained_beside
+from gpu_lol_action.analysis.training.token_windows import token_windows
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.estimation.media_facts import find_network
@@ -58,6 +59,7 @@ _AT_32_BIT = "OpenAI's package loads weights at 32 bit"
 MAX_CROPPING = 40  # programs that are asked what they cut out of scans
 LEAST_NETWORK = 16  # weights: fewer are of a filter or a loss
 MANY_LAYERS, LEAST_OF_A_LAYER = 20, 300
+MAX_CUTTING = 20  # programs that are asked whether they cut samples out of rows
 """A network of so many layers with fewer weights in each on average was built of sides that were not read."""
 
 
@@ -198,7 +200,8 @@ def _own(
     rest = {setting.key: setting.text for setting in reversed(scope.tiers[-1][1])}
     rest |= listed_numbers(stray_configs(checkout, run)) if rest and not run.configs else {}
     sizes = input_sizes(scope, found, infers=run.behavior is Behavior.INFERS)
-    sizes = replace(sizes, stray=tuple(sorted(rest.items())), configs=tuple(run_configs(checkout, run)))
+    stray, configs = tuple(sorted(rest.items())), tuple(run_configs(checkout, run))
+    sizes = replace(sizes, stray=stray, configs=configs, is_cut=any(map(token_windows, sources[:MAX_CUTTING])))
     network = own_network(sources, sizes, options) if sources else None
     known = [*_own_findings(network), *_shape_findings(run, network)] if network is not None else []
     if known and known[0].confidence is not Confidence.LOW:

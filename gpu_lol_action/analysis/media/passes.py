@@ -6,6 +6,7 @@ What each pass keeps for the way back is there at once, until ``backward`` frees
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 
@@ -19,6 +20,7 @@ from gpu_lol_action.domain.records import record
 MAX_FUNCTIONS, MAX_NODES, MAX_DEPTH = 400, 4_000, 12
 """Functions of one program that are looked at, nodes of one statement, and blocks in one another."""
 MAX_NAMES = 60
+MAX_WAYS = 20
 MOST = 4
 """Passes that are believed: more are a loop over time, or over what is generated."""
 _BACK, _STEPS = "backward", frozenset({"training_step", "compute_loss"})
@@ -27,7 +29,9 @@ _BESIDE = regex(
     r"(?i)(?:^|[._])(?:teachers?|ema|target|momentum|ref|reference|old|frozen|vae|critic|disc\w*|loss\w*|criterion\w*|metrics?|acc\w*|log\w*|print|optim\w*|sched\w*)"
     r"(?:[._]|$)|_(?:teacher|ema|old|ref|k|t|target)$"
 )
-_LEARNS = ("{}.parameters()", "{}.train()", "{}.zero_grad(", "{}.module.parameters()", "{}.named_parameters()")
+# Its weights are handed to what steps, or it is told to train; a loop over them may freeze them (`for p in net.parameters():`).
+_LEARNS = r"(?<![\w.])(?<!in ){}(?:\.module)?\.(?:(?:named_)?parameters\(\)|train\(\)|zero_grad\()"
+_LOSSES = regex(r"(?i)loss|entropy|criterion|metric|accuracy|score$|aug|transform")
 _LOOKS_ON = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
 _SHARED = frozenset({"detach"})
 
@@ -52,52 +56,63 @@ class _Count:
 
 
 @remembered
-def passes_of(source: Source) -> Passes | None:
-    """Return how often a step of a program runs the one network that it trains; None where it runs none twice, or several."""
+def passes_of(source: Source) -> tuple[Passes, ...]:
+    """Return how often each step of a program that goes back runs the network that it trains; nothing where one of them runs several."""
     if source.code is None or not (source.mentions(f".{_BACK}(") or any(map(source.mentions, sorted(_STEPS)))):
-        return None
+        return ()
     program = program_of(source)
     if program is None:
-        return None
-    found: list[dict[str, list[int]]] = []
-    for body, name, is_module in _bodies(program.body):
-        for stretch in _stretches(body, is_step=name in _STEPS):
+        return ()
+    found: list[Passes] = []
+    for body, is_step, others in _bodies(program.body):
+        for stretch in _stretches(body, is_step=is_step):
             trained = {
                 called: lines
                 for called, lines in stretch.lines.items()
-                if _BESIDE.search(called) is None and _learns(called, source, is_module=is_module)
+                if called not in others and _BESIDE.search(called) is None and _learns(called, source, is_step=is_step)
             }
-            if trained:
-                found.append(trained)
-    if not found or any(len(each) > 1 for each in found):
-        return None
-    most = max(found, key=lambda each: max(map(len, each.values())))
-    ((called, lines),) = most.items()
-    return Passes(len(lines), called, source.code.line_of_file(lines[0])) if 1 < len(lines) <= MOST else None
+            if len(trained) > 1:
+                return ()
+            found += [
+                Passes(len(lines), called, source.code.line_of_file(lines[0])) for called, lines in trained.items()
+            ]
+    return tuple(found)
 
 
-def _learns(called: str, source: Source, *, is_module: bool) -> bool:
+def _learns(called: str, source: Source, *, is_step: bool) -> bool:
     """Whether what is called is a network that learns: its weights go to an optimizer, or it is part of a module of Lightning's."""
-    if is_module and called.startswith("self"):
+    if is_step and called.startswith("self"):
         return True
-    return any(form.format(called) in source.text for form in _LEARNS)
+    return re.search(_LEARNS.format(re.escape(called)), source.text) is not None
 
 
-def _bodies(body: Sequence[ast.stmt]) -> Iterator[tuple[Sequence[ast.stmt], str, bool]]:
-    """Yield the statements of a module, its functions and its classes' methods, with the function's name and whether it is a method that is a step."""
-    yield body, "", False
-    pending: list[tuple[ast.stmt, bool]] = [(each, False) for each in reversed(body)]
+def _bodies(body: Sequence[ast.stmt]) -> Iterator[tuple[Sequence[ast.stmt], bool, frozenset[str]]]:
+    """Yield the statements of a module, its functions and its classes' methods; whether a library goes back behind them; what of an object is no network."""
+    none: frozenset[str] = frozenset()
+    yield body, False, none
+    pending: list[tuple[ast.stmt, frozenset[str] | None]] = [(each, None) for each in reversed(body)]
     for _ in range(MAX_FUNCTIONS):
         if not pending:
             return
-        node, is_method = pending.pop()
+        node, others = pending.pop()
         if isinstance(node, ast.ClassDef):
-            pending += [(each, True) for each in reversed(node.body)]
+            inner = _no_networks(node)
+            pending += [(each, inner) for each in reversed(node.body)]
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield node.body, node.name, is_method and node.name in _STEPS
-            pending += [(each, False) for each in reversed(node.body)]
+            yield node.body, others is not None and node.name in _STEPS, others or none
+            pending += [(each, None) for each in reversed(node.body)]
         elif isinstance(node, (ast.If, ast.Try, ast.With)):
-            pending += [(each, is_method) for each in reversed(node.body)]
+            pending += [(each, others) for each in reversed(node.body)]
+
+
+def _no_networks(home: ast.ClassDef) -> frozenset[str]:
+    """Return what an object calls that is no network: its own methods, losses and measures that it makes."""
+    found = {f"self.{each.name}" for each in home.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    starts = [each for each in home.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
+    for node in _nodes(starts[0].body) if starts else ():
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _LOSSES.search(_last(node.value)):
+            found |= {dotted_name(target) or "" for target in node.targets}
+    return frozenset(found)
 
 
 def _stretches(body: Sequence[ast.stmt], *, is_step: bool) -> list[_Count]:
@@ -123,6 +138,9 @@ def _follow(body: Iterable[ast.stmt], begun: _Count, done: list[_Count], depth: 
             begun = begun if _looks_on(node) else inner
         elif isinstance(node, ast.Try):
             begun = _follow(node.body, begun, done, depth + 1)
+        elif isinstance(node, ast.Match):
+            ways = [_follow(case.body, _copied(begun), done, depth + 1) for case in node.cases[:MAX_WAYS]]
+            begun = min([begun, *ways], key=_Count.most)
         else:
             begun = _plain(node, begun, done)
     return begun
@@ -131,7 +149,7 @@ def _follow(body: Iterable[ast.stmt], begun: _Count, done: list[_Count], depth: 
 def _plain(node: ast.stmt, begun: _Count, done: list[_Count]) -> _Count:
     """Note a statement's passes; a way back ends the stretch."""
     _note([node], begun)
-    goes_back = any(isinstance(each, ast.Call) and _last(each) == _BACK for each in _nodes([node]))
+    goes_back = any(isinstance(each, ast.Call) and _is_back(each) for each in _nodes([node]))
     if goes_back:
         done.append(begun)
         return _Count()
@@ -139,15 +157,31 @@ def _plain(node: ast.stmt, begun: _Count, done: list[_Count]) -> _Count:
 
 
 def _note(nodes: Iterable[ast.AST], begun: _Count) -> None:
-    kept_out: set[int] = set()
-    for node in _nodes(nodes):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _SHARED:
-            kept_out |= {id(each) for each in _nodes([node.func.value])}  # `net(x).detach()`
-        name = _called(node) if isinstance(node, ast.Call) and id(node) not in kept_out else ""
-        if name and (name in begun.lines or len(begun.lines) < MAX_NAMES):
-            lines = begun.lines.setdefault(name, [])
-            if len(lines) <= MOST and isinstance(node, ast.Call):
-                lines.append(node.lineno)
+    """Note the passes of an expression; what is let go of (``net(x).detach()``), and what stands only in one of two ways, counts as none."""
+    pending = list(nodes)[::-1]
+    for _ in range(MAX_NODES):
+        if not pending:
+            return
+        node = pending.pop()
+        if isinstance(node, (ast.Lambda, ast.FunctionDef)):
+            continue
+        if isinstance(node, ast.IfExp):
+            pending += [node.body, node.test]
+            continue
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute) and node.func.attr in _SHARED:
+                pending += node.args[::-1]
+                continue
+            _note_call(node, begun)
+        pending += list(ast.iter_child_nodes(node))[::-1]
+
+
+def _note_call(call: ast.Call, begun: _Count) -> None:
+    name = _called(call)
+    if name and (name in begun.lines or len(begun.lines) < MAX_NAMES):
+        lines = begun.lines.setdefault(name, [])
+        if len(lines) <= MOST:
+            lines.append(call.lineno)
 
 
 def _called(call: ast.Call) -> str:
@@ -156,6 +190,11 @@ def _called(call: ast.Call) -> str:
     words = (name or "").split(".")
     is_object = len(words) == 1 or (words[0] == "self" and len(words) == 2)
     return name or "" if is_object and words[-1][:1].islower() and (call.args or call.keywords) else ""
+
+
+def _is_back(call: ast.Call) -> bool:
+    """Whether a call goes back through what was kept: ``loss.backward()``, ``torch.autograd.grad(loss, x)``."""
+    return _last(call) == _BACK or (dotted_name(call.func) or "").endswith("autograd.grad")
 
 
 def _copied(begun: _Count) -> _Count:

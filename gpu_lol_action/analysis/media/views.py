@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.media.passes import MOST as MOST_PASSES
 from gpu_lol_action.analysis.media.passes import passes_of
+from gpu_lol_action.analysis.programs.unused_definitions import is_unused_at
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -67,13 +69,18 @@ def views_findings(scope: Scope, sources: Sequence[Source]) -> list[Finding]:
 
 
 def _passes(sources: Sequence[Source]) -> list[Finding]:
-    """Return how often a step runs its network on what it learns from, where it runs it more than once."""
-    for source in sources[:MOST_PROGRAMS]:
-        passes = passes_of(source)
-        if passes is not None:
-            why = f"a step runs `{passes.name}` {passes.count} times before it goes back"
-            return [Finding(PASSES, str(passes.count), why, Confidence.MEDIUM, Evidence(source.path, passes.line))]
-    return []
+    """Return how often a step runs its network on what it learns from, where every step of the run's programs runs it more than once."""
+    steps = [
+        (source, passes)
+        for source in sources[:MOST_PROGRAMS]
+        for passes in passes_of(source)
+        if not is_unused_at(source, passes.line, sources)
+    ]
+    source, least = min(steps, key=lambda each: each[1].count, default=(None, None))
+    if source is None or least is None or not 1 < least.count <= MOST_PASSES:
+        return []
+    why = f"a step runs `{least.name}` {least.count} times before it goes back"
+    return [Finding(PASSES, str(least.count), why, Confidence.MEDIUM, Evidence(source.path, least.line))]
 
 
 def _finding(found: Found, views: float) -> Finding:

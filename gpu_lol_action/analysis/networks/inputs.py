@@ -48,7 +48,7 @@ _TWIN = regex(r"_?(?:hat|fake|real|gen|pred|true|target|prev|next|left|right|ref
 class InputSizes:
     """Pixels of a side, pictures of a clip, samples of a sound and from window to window, points of a cloud; 0: not said.
 
-    ``infers``: nothing is kept for a backward pass, so that weights alone tell most. ``stray``: settings of a configuration
+    ``is_cut``: samples are cut out of rows, along which they have positions. ``infers``: nothing is kept for a backward pass, so that weights alone tell most. ``stray``: settings of a configuration
     beside the program that nothing names, for what nothing else says. ``configs``: the files that configure the run.
     """
 
@@ -57,6 +57,7 @@ class InputSizes:
     samples: int = 0
     hop: int = 0
     points: int = 0
+    is_cut: bool = False
     infers: bool = False
     stray: tuple[tuple[str, str], ...] = ()
     configs: tuple[Source, ...] = ()
@@ -148,9 +149,18 @@ def _steps(machine: Machine, first: Layer, network: Value, name: str) -> Tensor:
     """Return steps of as many numbers as the first product takes, where what follows goes along steps: attention, without words or pictures."""
     inner = number(first, 0, "in_features") if first.kind == "Linear" else None
     parts = [part for part in parts_of_network(network) if isinstance(part, Layer)]
-    is_along = any(part.kind in ATTENTION or part.kind in RECURRENT for part in parts)
+    is_along = any(
+        part.kind in ATTENTION or (part.kind in RECURRENT and not part.kind.endswith("Cell")) for part in parts
+    )
     is_other = any(part.kind in TABLES or part.kind.startswith("Conv") for part in parts)
-    if not inner or not is_along or is_other or machine.points or names_label(Tensor(None, name=name)):
+    if (
+        not inner
+        or not machine.is_cut
+        or not is_along
+        or is_other
+        or machine.points
+        or names_label(Tensor(None, name=name))
+    ):
         return Tensor(None, name=name)
     machine.kept.is_sequence = True
     return _shaped(machine, name, (1.0, float(machine.length), inner))

@@ -109,6 +109,8 @@ class Machine:
     samples: int = 0  # of a sound, and from one of its windows to the next
     hop: int = 0
     points: int = 0  # of a cloud
+    is_cut: bool = False  # samples are cut out of rows
+    overlaid: set[str] = field(default_factory=set)  # modules whose variables a file was run among
     infers: bool = False
     input_shape: tuple[float, ...] | None = None  # of a network that is run, as long as it may be of another rank
     has_latents: bool = False

@@ -52,7 +52,9 @@ def _expression(machine: Machine, frame: Frame, node: ast.Expr) -> None:
     evaluate(machine, frame, node.value)
     called = node.value.func if isinstance(node.value, ast.Call) else None
     is_run = isinstance(called, ast.Name) and called.id == "exec"
-    if is_run and machine.modules.get(frame.program.source.path) is frame.names:
+    path = frame.program.source.path
+    if is_run and machine.modules.get(path) is frame.names and path not in machine.overlaid:
+        machine.overlaid.add(path)
         _overlay(machine, frame)
 
 

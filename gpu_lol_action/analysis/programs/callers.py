@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.programs.code_settings import FOR_TRIALS
 from gpu_lol_action.analysis.programs.local_values import Argument, argument_of, called_in, calls_of, means
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.programs.others_names import JUDGES, TRIES
+from gpu_lol_action.analysis.programs.taken_names import makers
 from gpu_lol_action.domain.records import record
 
 MAX_CALLERS = 12
@@ -52,11 +53,15 @@ class Callers:
             if given is not None and call.arguments and call.arguments[0].path == function and not signature.is_method:
                 yield Argument(given, caller, call.line, call.owner)
 
-    def parsing(self, source: Source) -> list[Source]:
-        """Return the programs whose parser may have made the options that another is handed: the run's own before those of modules."""
+    def parsing(self, source: Source, base: str) -> list[Source]:
+        """Return the programs whose parser may have made the options that another is handed under a name: the run's own before those of modules.
+
+        None for what the module makes itself (``config = json.load(...)``), and where the program parses for several commands.
+        """
         if source.mentions("add_argument"):
             return []
         program = self.closure[0]
         if program.mentions("add_argument"):
-            return [program] if source is not program else []
+            is_others = base in makers(source) or program.mentions("add_parser(") or source is program
+            return [] if is_others else [program]
         return [other for other in self.closure if other is not source and not JUDGES.fullmatch(other.name)]

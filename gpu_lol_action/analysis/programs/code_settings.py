@@ -18,7 +18,7 @@ from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
 
 # What tells one model from another: where several functions or classes of a file set it, each is one model of many.
-_TELLING = frozenset({
+TELLING = frozenset({
     "n_layer", "num_layers", "num_hidden_layers", "n_layers", "num_blocks", "n_blocks", "depth", "n_embd", "hidden_size", "d_model",
     "model_dim", "embed_dim", "emb_dim", "dim", "model_name", "model", "model_id", "model_name_or_path", "model_path", "repo_id", "base_model",
     "pretrained_model_name_or_path", "arch",
@@ -36,6 +36,7 @@ _JUDGED = regex(r"(?:\w+\.)*_?(?:val|valid|validation|test|eval|dev|cv|tt|check)
 _NUMBERS = frozenset({"dtype", "torch_dtype"})
 # Parts of a pipeline that are kept at 32 bit beside weights at 16: what they are given is not what the whole computes in.
 _PART = regex(r"(?:^|\.)(?:Autoencoder\w{0,30}|\w{0,20}VAE|CLIPVision\w{0,30})\.from_\w{1,20}$")
+_LIKE_TORCH = frozenset({"torch", "torch_geometric", "monai", "dgl", "torchdata"})
 _SPLITS = regex(r"(?i)tokeni[sz]er|sentence_?piece|\bbpe")
 _NO_SETTINGS = frozenset({"add_argument", "add_option", "field", "Field", "option", "Option", "Argument"})
 
@@ -102,10 +103,19 @@ def given_by_name(source: Source) -> tuple[tuple[Setting, Value], ...]:
 
 def _batch_by_place(call: Call, code: PythonCode) -> Sequence[tuple[str, Value]]:
     """Return the batch that a loader is given by its place: PyTorch's in the second one, ``batch(32)`` of a data set of TensorFlow's."""
-    place = 1 if call.last == "DataLoader" else 0 if call.last == "batch" and "tensorflow" in code.imported() else None
+    is_loader = call.last == "DataLoader" and _is_of_library(call, code)
+    place = 1 if is_loader else 0 if call.last == "batch" and "tensorflow" in code.imported() else None
     if place is None or len(call.arguments) <= place or call.keyword("batch_size") is not None:
         return ()
     return (("batch_size", call.arguments[place]),) if STARRED not in call.arguments[: place + 1] else ()
+
+
+def _is_of_library(call: Call, code: PythonCode) -> bool:
+    """Whether a loader is PyTorch's, or of a library that follows it: a project's own of that name may take anything there."""
+    if "." in call.name:
+        return "torch" in code.imported()
+    taken = [each.module.partition(".")[0] for each in code.imports if call.last in each.names]
+    return bool(taken) and _LIKE_TORCH.issuperset(taken)
 
 
 def _is_on_cpu(code: PythonCode, call: Call) -> bool:
@@ -208,64 +218,12 @@ def registry_entries(source: Source) -> frozenset[str]:
     for setting in code_settings(source):
         if setting.owner.startswith(ENTRY) and not setting.owner.startswith(PAIR):
             entries.add(setting.owner)
-        elif setting.owner and setting.key in _TELLING:
+        elif setting.owner and setting.key in TELLING:
             told.setdefault(setting.key, {}).setdefault(setting.owner, setting.text)
     for by_owner in told.values():
         if len(set(by_owner.values())) >= LEAST_ENTRIES:
             entries.update(by_owner)
     return frozenset(entries)
-
-
-def meant(source: Source, names: frozenset[str]) -> tuple[Setting, ...]:
-    """Return a program's settings for a run that says these names: those of entries that it names first, others' left out."""
-    entries = registry_entries(source) | _named_pairs(source, names)
-    if not entries:
-        return _called_first(source, names)
-    named = {entry for entry in entries if bare_name(_word_of(entry)) in names}
-    first = [setting for setting in code_settings(source) if setting.owner in named]
-    first += _agreed(setting for setting in code_settings(source) if setting.owner in entries and not named)
-    return (*first, *(setting for setting in code_settings(source) if setting.owner not in entries))
-
-
-@remembered
-def entry_names(source: Source) -> frozenset[str]:
-    """Return the names of the entries of a program's dictionaries of like things, as they are written."""
-    owners = {setting.owner for setting in code_settings(source) if setting.owner.startswith(ENTRY)}
-    return frozenset(map(_word_of, owners))
-
-
-def _word_of(owner: str) -> str:
-    """Return an entry's own name; others' as it is."""
-    return owner.split(PAIR)[1] if owner.startswith(PAIR) else owner.removeprefix(ENTRY)
-
-
-def _named_pairs(source: Source, names: frozenset[str]) -> frozenset[str]:
-    """Return the entries of pairs, where the run names one of two: both may be parts of it where it names none or both."""
-    pairs = {setting.owner for setting in code_settings(source) if setting.owner.startswith(PAIR)}
-    said = {pair: [bare_name(word) in names for word in pair.split(PAIR)[1:]] for pair in pairs}
-    return frozenset(pair for pair, both in said.items() if any(both) and not all(both))
-
-
-def _called_first(source: Source, names: frozenset[str]) -> tuple[Setting, ...]:
-    """Return a program's settings, first those of functions that the run names where another says otherwise of the model."""
-    told: dict[str, dict[str, str]] = {}
-    settings = code_settings(source)
-    for setting in settings:
-        if setting.owner and setting.key in _TELLING:
-            told.setdefault(setting.key, {}).setdefault(setting.owner, setting.text)
-    rivals = {owner for by_owner in told.values() if len(set(by_owner.values())) > 1 for owner in by_owner}
-    called = {owner for owner in rivals if bare_name(owner) in names}
-    if not called or called == rivals:
-        return settings
-    return (*(s for s in settings if s.owner in called), *(s for s in settings if s.owner not in called))
-
-
-def _agreed(settings: Iterable[Setting]) -> list[Setting]:
-    """Return what all entries of a registry that say it say alike, once: it holds whichever is taken."""
-    by_key: dict[str, list[Setting]] = {}
-    for setting in settings:
-        by_key.setdefault(setting.key, []).append(setting)
-    return [found[0] for found in by_key.values() if len(found) > 1 and len({each.text for each in found}) == 1]
 
 
 def bare_name(text: str) -> str:

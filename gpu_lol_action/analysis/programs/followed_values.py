@@ -236,7 +236,7 @@ class Follower:
         if not found and len(words) == 2 and HOLDS_OPTIONS.fullmatch(words[0]) is not None:
             found = [
                 (o, each)
-                for o in self._calls.parsing(source)
+                for o in self._calls.parsing(source, words[0])
                 for each in starts(o).get(words[1], ())
                 if each.is_option
                 and (o is self.closure[0] or not each.owner or _CONFIGURES.search(each.owner) is not None)

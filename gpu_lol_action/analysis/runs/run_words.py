@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterable
 
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
-from gpu_lol_action.analysis.files.setting import Setting
+from gpu_lol_action.analysis.files.setting import Setting, fold_key
+from gpu_lol_action.analysis.files.unfilled_options import is_unfilled
 from gpu_lol_action.analysis.formats.paths import Form
-from gpu_lol_action.analysis.programs.code_settings import bare_name, code_settings, entry_names, registry_entries
+from gpu_lol_action.analysis.programs.code_settings import bare_name, code_settings, registry_entries
 from gpu_lol_action.analysis.programs.import_graph import local_imports
+from gpu_lol_action.analysis.programs.meant_settings import entry_names, taken_entries
+from gpu_lol_action.analysis.programs.others_names import BESIDE
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -21,17 +24,20 @@ MAX_PROGRAMS = 4000
 _PRESET_KEY = regex(
     r"(?:\w*_)?(?:config|cfg|recipe|preset|experiment|exp|model|arch|flavor|variant|network|task)(?:_name|_type|_id)?"
 )
-_TAKES = (('["', '"]'), ("['", "']"), ('.get("', '"'), (".get('", "'"))
 _PRESET = regex(r"[A-Za-z_]\w{3,60}")
 
 
 @record(frozen=True, slots=True)
 class Words:
-    """The names that a run says, bare (see ``bare_name``); the programs that define those named as presets; these presets' names."""
+    """The names that a run says, bare (see ``bare_name``); the programs that define those named as presets; these presets' names.
+
+    ``chosen`` are the names that its command, its configuration, its options' defaults or a subscript says, without what is only called so.
+    """
 
     names: frozenset[str]
     sources: tuple[Source, ...]
     presets: frozenset[str]
+    chosen: frozenset[str] = frozenset()
 
 
 def words_of(checkout: Checkout, run: Run, said: Iterable[Setting]) -> Words:
@@ -52,19 +58,51 @@ def words_of(checkout: Checkout, run: Run, said: Iterable[Setting]) -> Words:
         if source is not None:
             words |= _says(source, preset)
             sources.update(dict.fromkeys([source, *local_imports(checkout, source)]))
-    words |= {word for source in closure for word in entry_names(source) if _is_taken(word, closure)}
-    names = {bare_name(word) for word in words if word and len(word) <= MAX_WORD}
+    names = _bare(words)
+    defaults = _defaults(run.script)
+    given = {setting.key for setting in spoken if not is_unfilled(setting.text)}
+    chosen = _bare(setting.text for setting in spoken) | _bare(text for key, text in defaults if key not in given)
+    chosen |= _chosen_otherwise(closure, chosen, _bare(text for _, text in defaults))
+    names |= chosen
     for source in (*closure, *sources):
         for table in source.code.names().tables.values() if source.code is not None else ():
             names |= {bare_name(v.reference) for key, v in table.items() if v.reference and bare_name(key) in names}
-    return Words(frozenset(names), tuple(source for source in sources if source not in closure), frozenset(presets))
-
-
-def _is_taken(word: str, closure: Iterable[Source]) -> bool:
-    """Whether a program takes an entry by its name: ``PRESETS["large"]``, ``PRESETS.get("large")``."""
-    return any(
-        f"{head}{word}{tail}" in source.text for source in closure if source.mentions(word) for head, tail in _TAKES
+    return Words(
+        frozenset(names),
+        tuple(source for source in sources if source not in closure),
+        frozenset(presets),
+        frozenset(chosen),
     )
+
+
+def _bare(words: Iterable[str]) -> set[str]:
+    return {bare_name(word) for word in words if word and len(word) <= MAX_WORD}
+
+
+def _defaults(script: Source | None) -> list[tuple[str, str]]:
+    """Return what a program's options start with, by their folded names."""
+    defaults = script.code.defaults if script is not None and script.code is not None else ()
+    return [(fold_key(each.name), each.text) for each in defaults if each.is_option]
+
+
+def _chosen_otherwise(closure: Iterable[Source], chosen: set[str], defaults: set[str]) -> set[str]:
+    """Return the entries that programs take by their names, or that options start with, of tables of which nothing else names one.
+
+    What a command says in an option's place may be no entry's name (``--model MODEL``).
+    """
+    found: set[str] = set()
+    taken: dict[str, set[str]] = {}
+    for source in closure:
+        for table, word in taken_entries(source) if entry_names(source) or taken else ():
+            taken.setdefault(table, set()).add(word)
+    for source in closure:
+        entries = {bare_name(word) for word in entry_names(source)}
+        if not entries or not entries.isdisjoint(chosen):
+            continue
+        tables = source.code.names().tables if source.code is not None else {}
+        words = {word for table in tables for word in taken.get(table, ()) if BESIDE.search(word) is None}
+        found |= entries & (_bare(words) or defaults)
+    return found
 
 
 def _says(source: Source, owner: str | None, given: frozenset[str] = frozenset()) -> set[str]:

@@ -7,34 +7,31 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
-from gpu_lol_action.analysis.command_lines.container_words import is_secret
-from gpu_lol_action.analysis.commands.container_lines import given_variables
-from gpu_lol_action.analysis.commands.image_variables import given_by_container
-from gpu_lol_action.analysis.commands.sourced_scripts import variables_beside
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configuration import read_settings
 from gpu_lol_action.analysis.files.setting import Setting, fold_key
 from gpu_lol_action.analysis.files.unfilled_options import without_blanks
-from gpu_lol_action.analysis.programs.asked_environment import asked_as, reads_variables
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.code_settings import (
     borrowed_settings,
     code_settings,
     constants_of,
     given_arguments,
-    meant,
     placed_arguments,
 )
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
 from gpu_lol_action.analysis.programs.followed_settings import FollowedSettings
 from gpu_lol_action.analysis.programs.followed_values import Follower
 from gpu_lol_action.analysis.programs.main_guards import started_alone
+from gpu_lol_action.analysis.programs.meant_settings import meant
+from gpu_lol_action.analysis.programs.unused_definitions import is_unused_at
 from gpu_lol_action.analysis.runs.built_modules import built_modules
 from gpu_lol_action.analysis.runs.chosen_modules import without_others
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.open_choices import without_open_choices
 from gpu_lol_action.analysis.runs.other_places import OtherPlaces
 from gpu_lol_action.analysis.runs.run_configs import run_configs, stray_configs
+from gpu_lol_action.analysis.runs.run_environment import of_environment
 from gpu_lol_action.analysis.runs.run_words import words_of
 from gpu_lol_action.analysis.runs.thin_programs import only_hands_on
 from gpu_lol_action.analysis.runs.torchtune_recipes import recipe_settings
@@ -121,7 +118,7 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         Setting(fold_key(key.rpartition(".")[2]), fold_key(key), value, run.evidence)
         for key, value in run.options.items()
     )
-    options = (*options, *_packed(options), *_of_environment(checkout, run))
+    options = (*options, *_packed(options), *of_environment(checkout, run))
     closure = import_closure(checkout, run.script) if run.script else ()
     options = without_blanks(options, closure)
     configs = tuple(
@@ -149,11 +146,18 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     own: list[Setting] = []
     first = 2 if only_hands_on(checkout, closure) else 1
     for source in closure[:first]:
-        said = followed.added(source, [*meant(source, words.names), *borrowed_settings(source, constants)])
+        said = followed.added(
+            source, [*meant(source, words.names, words.chosen), *borrowed_settings(source, constants)]
+        )
+        said = [
+            s for s in said if not is_unused_at(source, s.evidence.line, closure)
+        ]  # of the program itself all is used
         own += without_open_choices(source, reached(source, said, values), values, closure)
     near: list[Setting] = []
     for source in (*words.sources, *closure[first:], *built):
-        said = followed.added(source, [*meant(source, words.names), *borrowed_settings(source, constants)])
+        said = followed.added(
+            source, [*meant(source, words.names, words.chosen), *borrowed_settings(source, constants)]
+        )
         alone = started_alone(source)
         said = reached(source, [s for s in said if s.evidence.line not in alone] if alone else said, values)
         near += without_open_choices(source, said, values, closure)
@@ -205,25 +209,6 @@ def _packed(options: tuple[Setting, ...]) -> Iterator[Setting]:
         if option.key.endswith(("_args", "_kwargs")) and _PAIRS.fullmatch(option.text):
             for key, _, value in (pair.partition("=") for pair in option.text.split(",")):
                 yield Setting(fold_key(key), f"{option.path}.{fold_key(key)}", value, option.evidence)
-
-
-def _of_environment(checkout: Checkout, run: Run) -> Iterator[Setting]:
-    """Yield what variables in front of the command, of the image that starts it, or of a file that its program reads are set to, of those that it asks for."""
-    if run.script is None:
-        return
-    command = run.command
-    given: dict[str, tuple[str, Evidence]] = {}
-    if any(reads_variables(source) for source in import_closure(checkout, run.script)):
-        given = variables_beside(checkout, run.script)
-    if command is not None:
-        place = checkout.find(run.evidence.path)
-        image = given_by_container(place, run.evidence.line) if place is not None else {}
-        said = {**image, **command.environment, **given_variables(command.text)}
-        given |= {name: (value, run.evidence) for name, value in said.items()}
-    asking = import_closure(checkout, run.script) if given else ()
-    for name, (value, where) in given.items():
-        if not is_secret(name, value) and (asked := asked_as(name, asking)) is not None:
-            yield Setting(fold_key(asked), fold_key(asked), value, where)
 
 
 def _filled(configs: tuple[Setting, ...], options: tuple[Setting, ...]) -> tuple[Setting, ...]:

@@ -10,6 +10,8 @@ from gpu_lol_action.domain.patterns import regex
 LONGEST_HANDLE = 600
 """Characters of a program that only starts another one."""
 _BESIDE_A_START = frozenset({"sys", "os", "__future__", "warnings", "logging"})
+_ENDS = frozenset({"sys.exit", "SystemExit", "exit"})
+_SEVERAL = ("add_subparsers", "add_parser(", ".command(", ".group(")
 _DEFINES = regex(r"(?m)^\s{0,8}(?:class|def|for|while)\s|ArgumentParser")
 
 
@@ -20,6 +22,8 @@ def only_hands_on(checkout: Checkout, closure: tuple[Source, ...]) -> bool:
     code = closure[0].code
     if code is None or len([each for each in code.imports if each.module not in _BESIDE_A_START]) != 1:
         return False
-    taken = {*origins(closure[0]), "sys", "SystemExit"}
-    is_start = bool(code.calls) and all(call.name.partition(".")[0] in taken for call in code.calls)
-    return is_start and local_imports(checkout, closure[0]) == (closure[1],)
+    taken = origins(closure[0])
+    starts = [call for call in code.calls if call.name not in _ENDS]
+    is_start = len(starts) == 1 and starts[0].name.partition(".")[0] in taken and not starts[0].arguments
+    has_several = any(map(closure[1].mentions, _SEVERAL))  # commands, of which the run is one
+    return is_start and not has_several and local_imports(checkout, closure[0]) == (closure[1],)

@@ -41,17 +41,20 @@ def cut_samples(checkout: Checkout, run: Run, scope: Scope) -> tuple[Finding | N
     lengths: dict[int, Finding] = {}
     batches: dict[int, Finding] = {}
     for source, window in _used_windows(closure):
+        # What a module cuts may be another of its data sets.
+        sure = Confidence.HIGH if source is closure[0] else Confidence.MEDIUM
         length, at = _number(follower, source, window, window.length)
         if length is not None and not LEAST <= length <= LONGEST:
             continue
         if length is not None:
             lengths.setdefault(
-                length, _finding("training.sequence_length", length, f"samples of {length} positions are cut out", at)
+                length,
+                _finding("training.sequence_length", length, f"samples of {length} positions are cut out", at, sure),
             )
         samples, at = _number(follower, source, window, window.samples) if window.samples is not None else (None, at)
         if samples is not None and 1 <= samples <= MOST:
             batches.setdefault(
-                samples, _finding("training.batch_size", samples, f"{samples} samples are cut out at a time", at)
+                samples, _finding("training.batch_size", samples, f"{samples} samples are cut out at a time", at, sure)
             )
     return _only(lengths), _only(batches)
 
@@ -78,8 +81,8 @@ def _number(follower: Follower, source: Source, window: Window, value: Value) ->
     return as_number(text) if text is not None else None, at
 
 
-def _finding(field: str, number: int, why: str, where: Evidence) -> Finding:
-    return Finding(field, str(number), why, Confidence.HIGH, where)
+def _finding(field: str, number: int, why: str, where: Evidence, sure: Confidence) -> Finding:
+    return Finding(field, str(number), why, sure, where)
 
 
 def _only(found: dict[int, Finding]) -> Finding | None:

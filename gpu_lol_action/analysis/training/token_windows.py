@@ -20,12 +20,14 @@ from gpu_lol_action.domain.records import record
 MAX_FUNCTIONS, MAX_NODES = 400, 4_000
 """Functions of one program that are looked at, and nodes of each."""
 MAX_TERMS, MAX_FACTORS, MAX_DEPTH = 6, 3, 6
+MAX_KEY = 80
 _ITEM, _ITEMS, _STREAM = "__getitem__", "__iter__", "IterableDataset"
-_MAPS = "map"
+_MAPS, _DATA = "map", "datasets"
 """Where a data set is handed the function that cuts its texts (``data.map(group_texts, batched=True)``)."""
 _DRAWS = frozenset({"randint", "integers", "random_integers", "randrange", "choice", "choices", "sample"})
 _OF_WHAT = frozenset({"choice", "choices", "sample"})
 """Of what is drawn comes before how many: ``random.sample(range(n), 8)``."""
+_MANY_AT_A_TIME = regex(r"(?i)batch|bsz|(?:^|_)bs$|shard|rows")
 _SIZES = frozenset({"size", "shape", "k"})
 _LAID_OUT = frozenset({"view", "reshape"})
 # `tokens[place : place + batch * length + 1]`
@@ -51,9 +53,15 @@ class Window:
 
 @record(slots=True)
 class _Reading:
-    """One function as it is read: names that are drawn, with how many of each; names that are set once; layouts; what the words of sums stand for."""
+    """One function as it is read: names that are drawn, with how many of each; names that are set once; layouts; what the words of sums stand for.
+
+    Of a function that is mapped over a data set only pieces that it lists are samples; what is walked through (``passed``) is none.
+    """
 
     is_item: bool
+    is_mapped: bool = False
+    pieces: set[int] = field(default_factory=set)
+    passed: set[int] = field(default_factory=set)
     local: dict[str, ast.expr | None] = field(default_factory=dict)
     drawn: dict[str, ast.expr | None] = field(default_factory=dict)
     laid_out: list[tuple[ast.expr, ast.expr]] = field(default_factory=list)
@@ -69,10 +77,11 @@ def token_windows(source: Source) -> tuple[Window, ...]:
     program = program_of(source) if code is not None and is_cutting else None
     if code is None or program is None:
         return ()
-    mapped = {each.reference for call in code.calls_named(_MAPS) for each in call.arguments[:1]}
+    maps = code.calls_named(_MAPS) if _DATA in code.imported() else ()
+    mapped = {each.reference for call in maps for each in call.arguments[:1]}
     found: list[Window] = []
     for body, owner, is_item in _functions(program.body, mapped):
-        for length, samples, line in _windows(body, _Reading(is_item)):
+        for length, samples, line in _windows(body, _Reading(is_item, is_mapped=owner in mapped)):
             told = value_of(samples) if samples is not None else None
             found.append(Window(value_of(length), told, code.line_of_file(line), owner))
     return tuple(found)
@@ -102,22 +111,19 @@ def _functions(body: Sequence[ast.stmt], mapped: set[str | None]) -> Iterator[tu
 
 def _windows(body: Iterable[ast.stmt], reading: _Reading) -> Iterator[tuple[ast.expr, ast.expr | None, int]]:
     """Yield the windows of one function: their length, what says how many are cut at a time, and the line."""
-    cuts: list[tuple[ast.expr, ast.expr, int]] = []
-    for node in _nodes(body):
-        if isinstance(node, ast.Subscript):
-            if (ends := _ends(node.slice)) is not None:
-                cuts.append((*ends, node.lineno))
-        else:
-            _note(node, reading)
+    nodes = list(_nodes(body))
+    for node in nodes:
+        _note(node, reading)
+    cuts = [cut for node in nodes if (cut := _cut(node, reading)) is not None]
     if not cuts or not (reading.is_item or reading.drawn or reading.laid_out):
         return
     for lower, upper, line in cuts:
         begin, end = _terms(lower, reading), _terms(upper, reading)
         if begin is None or end is None:
             continue
-        rest = _difference(begin, end, reading)
+        rest = _difference(begin, end, reading) if any(begin) else []  # `row[700:720]` is always the same part
         begins = [factor for factors in begin for factor in factors if factor in reading.drawn]
-        if len(rest) == 1 and (begins or reading.is_item):
+        if len(rest) == 1 and (begins or reading.is_item) and not _is_of_many(rest[0]):
             yield rest[0], reading.drawn[begins[0]] if begins else None, line
         elif len(rest) == 2:
             yield from ((length, samples, line) for samples, length in reading.laid_out if _are(rest, samples, length))
@@ -125,6 +131,19 @@ def _windows(body: Iterable[ast.stmt], reading: _Reading) -> Iterator[tuple[ast.
 
 def _last(called: ast.expr) -> str:
     return (dotted_name(called) or "").rpartition(".")[2]
+
+
+def _is_of_many(length: ast.expr) -> bool:
+    """Whether a length is by its name how many samples, or lines, are taken at a time."""
+    return isinstance(length, (ast.Name, ast.Attribute)) and _MANY_AT_A_TIME.search(_last(length)) is not None
+
+
+def _cut(node: ast.AST, reading: _Reading) -> tuple[ast.expr, ast.expr, int] | None:
+    """Return where a sample begins and ends that an expression cuts out, and on which line; None for what is put there, walked through, or only handed on."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load) or id(node) in reading.passed:
+        return None
+    ends = _ends(node.slice) if not reading.is_mapped or id(node) in reading.pieces else None
+    return (*ends, node.lineno) if ends is not None else None
 
 
 def _ends(cut: ast.expr) -> tuple[ast.expr, ast.expr] | None:
@@ -142,8 +161,12 @@ def _note(node: ast.AST, reading: _Reading) -> None:
         is_made = not isinstance(node.value, ast.Constant)  # what a plain number is, a configuration may say otherwise
         reading.local[name] = node.value if name not in reading.local and is_made else None
         _note_drawn(name, node.value, reading)
-    elif isinstance(node, _LOOPS) and isinstance(node.target, ast.Name):
-        _note_drawn(node.target.id, node.iter, reading)
+    elif isinstance(node, _LOOPS):
+        reading.passed.add(id(node.iter))
+        if isinstance(node.target, ast.Name):
+            _note_drawn(node.target.id, node.iter, reading)
+    elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        reading.pieces.add(id(node.elt))
     elif isinstance(node, ast.Call) and len(node.args) == 2 and _last(node.func) in _LAID_OUT:
         reading.laid_out.append((node.args[0], node.args[1]))
 
@@ -205,7 +228,7 @@ def _terms(node: ast.expr, reading: _Reading, depth: int = 0) -> Terms | None:
     inner = reading.local.get(node.id) if isinstance(node, ast.Name) and node.id not in reading.drawn else None
     if inner is not None and depth < MAX_DEPTH:
         return _terms(inner, reading, depth + 1)
-    word = ast.unparse(node) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else f"#{id(node)}"
+    word = _word(node)
     reading.atoms.setdefault(word, node)
     return {(word,): 1}
 
@@ -225,4 +248,11 @@ def _product(left: Terms, right: Terms) -> Terms:
 
 def _are(factors: list[ast.expr], samples: ast.expr, length: ast.expr) -> bool:
     """Whether what is cut is as much as it is laid out as."""
-    return sorted(map(ast.unparse, factors)) == sorted((ast.unparse(samples), ast.unparse(length)))
+    return sorted(map(_word, factors)) == sorted((_word(samples), _word(length)))
+
+
+def _word(node: ast.expr) -> str:
+    """Return an expression as a word of a sum: names and entries as they are written, anything else as nothing but itself."""
+    key = node.slice.value if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) else None
+    name = dotted_name(node) if isinstance(node, (ast.Name, ast.Attribute)) or key is not None else None
+    return f"{name}[{str(key)[:MAX_KEY]}]" if name is not None and key is not None else name or f"#{id(node)}"

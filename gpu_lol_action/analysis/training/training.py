@@ -86,7 +86,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     batch, length = _batch(run, scope), _length(checkout, run, scope)
     if run.behavior is Behavior.TRAINS and not (_is_sure(batch) and _is_sure(length)):
         cut, together = cut_samples(checkout, run, scope)
-        batch, length = batch if _is_sure(batch) else together or batch, length if _is_sure(length) else cut or length
+        batch, length = _surer(batch, together), _surer(length, cut)
     found += [batch, length]
     if run.behavior is Behavior.TRAINS:
         found += [_tokens(scope), token_batches.detect(checkout, run, scope)]
@@ -111,6 +111,10 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     else:
         found += detect_serving(checkout, run, scope)
     return with_rl_words(checkout, run, found)
+
+
+def _surer(said: Finding | None, cut: Finding | None) -> Finding | None:
+    return cut if cut is not None and (said is None or cut.confidence > said.confidence) else said
 
 
 def _is_sure(found: Finding | None) -> bool:
