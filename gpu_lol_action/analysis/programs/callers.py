@@ -7,13 +7,22 @@ from dataclasses import field
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.programs.code_settings import FOR_TRIALS
-from gpu_lol_action.analysis.programs.local_values import Argument, argument_of, called_in, calls_of, means
+from gpu_lol_action.analysis.programs.local_values import (
+    Argument,
+    argument_of,
+    called_in,
+    calls_of,
+    means,
+    parsed_names,
+)
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.programs.others_names import JUDGES, TRIES
 from gpu_lol_action.analysis.programs.taken_names import makers
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 MAX_CALLERS = 12
+_OPTIONS = regex(r"(?:\w{0,20}_)?(?:args|opts?|options|flags|hparams)")
 
 
 @record(slots=True)
@@ -62,6 +71,6 @@ class Callers:
             return []
         program = self.closure[0]
         if program.mentions("add_argument"):
-            is_others = base in makers(source) or program.mentions("add_parser(") or source is program
-            return [] if is_others else [program]
+            is_handed = base not in makers(source) and (base in parsed_names(program) or _OPTIONS.fullmatch(base))
+            return [program] if is_handed and source is not program and not program.mentions("add_parser(") else []
         return [other for other in self.closure if other is not source and not JUDGES.fullmatch(other.name)]

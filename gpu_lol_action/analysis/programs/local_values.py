@@ -129,11 +129,12 @@ def option_names(source: Source) -> frozenset[str]:
 
 def holds_options(source: Source, word: str) -> bool:
     """Whether a name holds a program's options: it is one that such things have, or is what a parser returns (``a = parser.parse_args()``)."""
-    return HOLDS_OPTIONS.fullmatch(word) is not None or word in _parsed_names(source)
+    return HOLDS_OPTIONS.fullmatch(word) is not None or word in parsed_names(source)
 
 
 @remembered
-def _parsed_names(source: Source) -> frozenset[str]:
+def parsed_names(source: Source) -> frozenset[str]:
+    """Return what a program calls what its parser returns."""
     return frozenset(_PARSED.findall(source.text)) if source.mentions("parse_") else frozenset()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import Analysis, analyze
+from gpu_lol_action.analysis.media.passes import MAX_DEPTH, MAX_FUNCTIONS
 from tests.unit.analysis.conftest import Build
 
 HEAD = """import torch
@@ -119,11 +120,95 @@ for a, b in loader(batch_size=64, max_length=256):
     assert pair.spec.hardware.needed_gib > 1.5 * alone.spec.hardware.needed_gib
 
 
-def test_deep_blocks_and_long_programs_are_looked_at_soon(checkout: Build) -> None:
-    deep = "".join(f"{'    ' * n}if a > {n}:\n" for n in range(1, 60)) + "    " * 60 + "net(a)\n"
-    many = "".join(f"\n\ndef step{n}(net, a, b):\n    compare(net(a), net(b)).backward()\n" for n in range(2000))
-    ways = "".join("    if a:\n        net(a)\n    else:\n        net(b)\n" for _ in range(800))
+OTHER_STEPS = {
+    "one of two ways": "\n\ndef mixed(net, mixes):\n    for a, b in loader():\n        (net(a) if not mixes else net(b)).mean().backward()\n\n\nmixed(net, False)\n",
+    "one of several cases": "\n\ndef cased(net, kind):\n    for a, b in loader():\n        match kind:\n            case 1:\n                loss = net(a)\n            case _:\n                loss = net(b)\n        loss.backward()\n\n\ncased(net, 1)\n",
+    "a gradient of its input": "\n\ndef attacked(net):\n    for a, b in loader():\n        g = torch.autograd.grad(net(a).mean(), a)[0]\n        net(a + g).mean().backward()\n\n\nattacked(net)\n",
+}
 
-    analysis = analyze(checkout({"train.py": HEAD + ROUND + deep + ways + BACK + many}))
 
-    assert passes(analysis) in ([], ["2"])
+@pytest.mark.parametrize("way", OTHER_STEPS)
+def test_what_another_step_or_way_runs_does_not_count(checkout: Build, way: str) -> None:
+    assert passes(analyze(checkout({"train.py": HEAD + OTHER_STEPS[way]}))) == []
+
+
+def test_a_step_of_a_module_that_nobody_takes_does_not_count(checkout: Build) -> None:
+    engine = "def pairs(net, optimizer):\n    net.train()\n    for a, b in load():\n        compare(net(a), net(b)).backward()\n        optimizer.step()\n"
+    both = engine + "\n\ndef other(net):\n    return net\n"
+
+    taken = analyze(
+        checkout({"engine.py": both, "train.py": HEAD + "from engine import pairs\n\npairs(net, optimizer)\n"})
+    )
+    left = analyze(
+        checkout(
+            {"engine.py": both, "train.py": HEAD + "from engine import other\n\nother(net)\n" + ROUND + ONCE["one"]}
+        )
+    )
+
+    assert (passes(taken), passes(left)) == (["2"], [])
+
+
+def test_every_step_of_a_run_must_run_it_as_often(checkout: Build) -> None:
+    once = HEAD + ROUND + ONCE["one"]
+    both = (
+        once
+        + "\n\ndef pairs(net):\n    for a, b in loader():\n        compare(net(a), net(b)).backward()\n\n\npairs(net)\n"
+    )
+
+    assert passes(analyze(checkout({"train.py": both}))) == []
+
+
+def test_a_frozen_network_keeps_nothing(checkout: Build) -> None:
+    frozen = (
+        HEAD.replace("net.parameters()", "head.parameters()")
+        + "for p in net.parameters():\n    p.requires_grad = False\n"
+    )
+
+    assert passes(analyze(checkout({"train.py": frozen + ROUND + SEVERAL["a pair"][1]}))) == []
+
+
+STEP = """import torch
+from transformers import AutoModel, Trainer, TrainingArguments
+
+
+class Spans(Trainer):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.measure = torch.nn.CrossEntropyLoss()
+
+    def masked(self, x):
+        return x
+
+    def compute_loss(self, model, inputs, return_outputs=False, **kwargs):
+        out = model(**inputs)
+        return self.measure(out.start, inputs["a"]) + self.measure(out.end, inputs["b"]) + self.masked(1) + self.masked(2)
+
+
+Spans(AutoModel.from_pretrained("FacebookAI/roberta-large"), TrainingArguments("out"), train_dataset=rows).train()
+"""
+
+
+def test_a_loss_and_a_method_of_its_own_are_no_network(checkout: Build) -> None:
+    assert passes(analyze(checkout({"train.py": STEP}))) == []
+
+
+def test_bounds_hold(checkout: Build) -> None:
+    """Without the bounds of functions and of blocks in one another these programs would tell two passes."""
+    many = "".join(f"\n\ndef s{n}(net, a, b):\n    return n\n" for n in range(MAX_FUNCTIONS))
+    last = "\n\ndef last(net, a, b):\n    compare(net(a), net(b)).backward()\n\n\nlast(net, 1, 2)\n"
+    deep = (
+        "".join(f"{'    ' * n}with place({n}):\n" for n in range(MAX_DEPTH + 2))
+        + "    " * (MAX_DEPTH + 2)
+        + "compare(net(1), net(2)).backward()\n"
+    )
+
+    assert passes(analyze(checkout({"train.py": HEAD + last}))) == ["2"]
+    assert passes(analyze(checkout({"train.py": HEAD + many + last}))) == []
+    assert passes(analyze(checkout({"train.py": HEAD + deep}))) == []
+
+
+def test_what_is_let_go_of_is_looked_at_once(checkout: Build) -> None:
+    row = "x" + ".detach()" * 600
+    program = HEAD + ROUND + "".join(f"    a{n} = {row}\n" for n in range(30)) + ONCE["one"]
+
+    assert passes(analyze(checkout({"train.py": program}))) == []

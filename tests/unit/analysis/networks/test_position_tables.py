@@ -75,6 +75,18 @@ def test_its_texts_are_as_long_as_its_table_of_positions(checkout: Build, way: s
 OTHERS = {
     "words alone": ("self.kind = nn.Embedding(1536, 512)", "h = self.table(x) + self.kind(x)"),
     "a table for kinds": ("self.kind = nn.Embedding(2, 512)", "h = self.table(x) + self.kind(torch.arange(2)).sum(0)"),
+    "labels": (
+        "self.kind = nn.Embedding(1536, 512)",
+        "h = self.table(x) + self.kind(torch.arange(1536, device=x.device)).mean(0)",
+    ),
+    "all that may be recommended": (
+        "self.kind = nn.Embedding(reach + 1, 512)\n        self.n = reach",
+        "h = self.table(x) + self.kind(torch.arange(1, self.n + 1)).mean(0)",
+    ),
+    "room for whatever may come": (
+        "self.place = nn.Parameter(torch.zeros(1, 5000, 512))",
+        "h = self.table(x) + self.place[:, : x.size(1)]",
+    ),
     "nothing": ("self.scale = 1536", "h = self.table(x) * self.scale"),
 }
 
@@ -86,6 +98,15 @@ def test_other_tables_say_nothing_of_positions(checkout: Build, way: str) -> Non
     analysis = analyze(checkout({"train.py": NET.format(made=made, asked=asked), "requirements.txt": "torch\n"}))
 
     assert value(analysis, "media.own_positions") == ""
+
+
+def test_of_several_tables_the_smallest_is_that_of_positions(checkout: Build) -> None:
+    made = TABLE + "\n        self.far = nn.Embedding(4000, 512)"
+    asked = "n = x.size(1)\n        p = torch.arange(n)\n        h = self.table(x) + self.far(p) + self.place(p)"
+
+    analysis = analyze(checkout({"train.py": NET.format(made=made, asked=asked), "requirements.txt": "torch\n"}))
+
+    assert value(analysis, "media.own_positions") == "1536"
 
 
 def test_padded_texts_are_shorter_than_the_table(checkout: Build) -> None:

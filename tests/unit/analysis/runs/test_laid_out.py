@@ -87,3 +87,63 @@ def test_a_program_that_does_something_itself_hands_nothing_on(checkout: Build) 
     analysis = analyze(checkout({"helper.py": helper, "train.py": program, "requirements.txt": "trl\n"}))
 
     assert told(analysis, "training.batch_size") == ("2", Confidence.HIGH)
+
+
+WORK = """from transformers import AutoModelForSequenceClassification, AutoTokenizer, Trainer, TrainingArguments
+
+NAME = "FacebookAI/roberta-large"
+
+
+def build():
+    return AutoModelForSequenceClassification.from_pretrained(NAME)
+
+
+def predict(texts, batch_size=128, max_length=64):
+    return texts[:batch_size], max_length
+"""
+
+
+def test_a_short_program_that_trains_is_the_program_itself(checkout: Build) -> None:
+    program = "from transformers import Trainer, TrainingArguments\n\nfrom work import build\n\nTrainer(build(), TrainingArguments('out'), train_dataset=1).train()\n"
+
+    analysis = analyze(checkout({"work.py": WORK, "train.py": program, "requirements.txt": "transformers\n"}))
+
+    assert told(analysis, "training.batch_size") not in {("128", Confidence.HIGH), ("64", Confidence.HIGH)}
+    assert told(analysis, "training.sequence_length") != ("64", Confidence.HIGH)
+
+
+def test_one_of_several_commands_is_not_the_module_s_every_word(checkout: Build) -> None:
+    cli = (
+        "import argparse\nfrom lab.work import build\n\n\ndef main():\n    p = argparse.ArgumentParser()\n    s = p.add_subparsers()\n"
+        "    t = s.add_parser('train')\n    e = s.add_parser('embed')\n    e.add_argument('--batch_size', type=int, default=512)\n"
+        "    Trainer(build(), TrainingArguments('out'), train_dataset=1).train()\n"
+    )
+    files = {
+        "lab/__init__.py": "", "lab/__main__.py": "from lab.cli import main\n\nmain()\n", "lab/cli.py": cli, "lab/work.py": WORK,
+        "run.sh": "python -m lab train\n", "requirements.txt": "transformers\n",
+    }  # fmt: skip
+
+    assert told(analyze(checkout(files)), "training.batch_size") != ("512", Confidence.HIGH)
+
+
+LOADERS = {
+    "a project's own": ("class DataLoader:\n    def __init__(self, path, length, samples):\n        self.path = path\n", "DataLoader('tokens.npy', 1024, 8)", None),
+    "PyTorch's": ("from torch.utils.data import DataLoader\n", "DataLoader(rows, 24)", ("24", Confidence.HIGH)),
+    "PyTorch's by its module": ("import torch.utils.data as data\n", "data.DataLoader(rows, 24)", ("24", Confidence.HIGH)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", LOADERS)
+def test_a_loader_s_second_place_is_a_batch_where_it_is_pytorch_s(checkout: Build, kind: str) -> None:
+    made, loader, batch = LOADERS[kind]
+    program = (
+        f"import torch\n{made}\nfrom transformers import AutoModel\n\nnet = AutoModel.from_pretrained('FacebookAI/roberta-large').cuda()\n"
+        f"optimizer = torch.optim.AdamW(net.parameters())\nfor x in {loader}:\n    net(x).loss.backward()\n    optimizer.step()\n"
+    )
+
+    assert (
+        told(
+            analyze(checkout({"train.py": program, "requirements.txt": "torch\ntransformers\n"})), "training.batch_size"
+        )
+        == batch
+    )

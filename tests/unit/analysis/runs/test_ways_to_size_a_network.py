@@ -156,3 +156,111 @@ def test_two_parts_of_one_whole_both_count(checkout: Build) -> None:
 
     assert value(analysis, "training.batch_size") == "7"
     assert value(analysis, "model.layers") == "16"
+
+
+SIZES = """from transformers import GPT2Config, GPT2LMHeadModel
+
+SIZES = {
+    "base": {"n_layer": 12, "n_head": 12, "n_embd": 768},
+    "large": {"n_layer": 36, "n_head": 20, "n_embd": 1280},
+    "xl": {"n_layer": 48, "n_head": 25, "n_embd": 1600},
+}
+
+
+def build(size):
+    \"\"\"Build a network, like ``SIZES["base"]``.\"\"\"
+    return GPT2LMHeadModel(GPT2Config(**SIZES[size]))
+
+
+def tiny():
+    return SIZES["base"], ROWS["base"]
+"""
+BUILT = """import argparse
+import torch
+from model import build
+
+p = argparse.ArgumentParser()
+p.add_argument("--size", default="xl")
+args = p.parse_args()
+net = build(args.size).cuda()
+optimizer = torch.optim.AdamW(net.parameters())
+for x in load(batch_size=8, max_length=1024):
+    net(x, labels=x["base"]).loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("command", ["python train.py", "python train.py --size xl", "python train.py --size SIZE"])
+def test_a_preset_is_what_an_option_says_wherever_else_its_words_stand(checkout: Build, command: str) -> None:
+    files = {
+        "model.py": SIZES,
+        "train.py": BUILT,
+        "requirements.txt": "transformers\n",
+        "README.md": f"```\n{command}\n```\n",
+    }
+
+    assert value(analyze(checkout(files)), "model.layers") == "48"
+
+
+def test_parts_of_one_whole_both_stay(checkout: Build) -> None:
+    program = """import torch
+from transformers import AutoModelForSequenceClassification
+
+config = {
+    "model": {"name": "roberta-large", "lr": 1e-5, "dropout": 0.1},
+    "data": {"name": "imdb", "lr": 0, "batch_size": 24, "max_length": 384},
+}
+model = AutoModelForSequenceClassification.from_pretrained("FacebookAI/roberta-large").cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for batch in load(**config["model"]):
+    model(**batch).loss.backward()
+    optimizer.step()
+"""
+
+    analysis = analyze(checkout({"train.py": program, "requirements.txt": "transformers\n"}))
+
+    assert (value(analysis, "training.batch_size"), value(analysis, "training.sequence_length")) == ("24", "384")
+
+
+def test_the_half_that_judges_is_not_the_run_s(checkout: Build) -> None:
+    program = """import torch
+from transformers import AutoModelForSequenceClassification
+
+LOADERS = {
+    "train": {"batch_size": 16, "max_length": 384, "shuffle": True},
+    "test": {"batch_size": 256, "max_length": 384, "shuffle": False},
+}
+model = AutoModelForSequenceClassification.from_pretrained("FacebookAI/roberta-large").cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for kind in LOADERS:
+    for batch in load(**LOADERS[kind]):
+        model(**batch).loss.backward()
+        optimizer.step()
+judge(model, LOADERS["test"])
+"""
+
+    assert (
+        value(analyze(checkout({"train.py": program, "requirements.txt": "transformers\n"})), "training.batch_size")
+        == "16"
+    )
+
+
+def test_a_file_that_is_run_in_a_function_sets_nothing_of_the_module(checkout: Build) -> None:
+    names = USUAL
+    before = (
+        OLD.format(**names)
+        + "def later():\n    exec(open('configurator.py').read())\n\n\nlater()\n"
+        + TAKEN.format(**names)
+    )
+    program = IMPORTS + before + LOOP.format(length="640", many="7")
+    net = "from dataclasses import dataclass\n\n" + (NET + CONFIG).format(**names)
+    files = {
+        "net.py": net,
+        "train.py": program,
+        "config/large.py": LINES.format(**names),
+        "run.sh": "python train.py config/large.py\n",
+    }
+
+    analysis = analyze(checkout({**files, "requirements.txt": "torch\nnumpy\n"}))
+
+    assert float(value(analysis, "media.own_parameters")) == pytest.approx(weights_of(4, 256), rel=0.001)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpu_lol_action.analysis.answer.assemble import Analysis, analyze
+from gpu_lol_action.domain.finding import Confidence
 from tests.unit.analysis.conftest import Build
 
 MODEL = """import torch
@@ -176,9 +177,13 @@ NOT_SAMPLES = {
     "two lengths": DRAWN.format(draw="torch.randint(len(row) - 768, (5,))").replace(
         "row[i + 1 : i + 1 + 768]", "row[i + 1 : i + 1 + 96]"
     ).replace("(5,)", "(n,)"),
+    "what is put there": "\n\nclass Rows(Dataset):\n    def __getitem__(self, index):\n        self.row[index : index + 24] = 0\n        return self.row\n",
+    "always the same part": "\n\nclass Rows(Dataset):\n    def __getitem__(self, index):\n        return self.row[96:160], self.row[160:184]\n",
+    "lines that are walked through": "\n\nclass Rows(IterableDataset):\n    def __iter__(self):\n        for i in range(0, 9000, 1000):\n            for line in self.lines[i : i + 1000]:\n                yield line\n",
+    "a batch of rows": "\n\nclass Rows(IterableDataset):\n    def __iter__(self):\n        for i in range(0, 9000, self.batch_size):\n            yield self.rows[i : i + self.batch_size]\n",
     "a stride": "\n\nclass Rows(Dataset):\n    def __getitem__(self, index):\n        return self.row[index : index + 256 : 2]\n",
     "the rest": "\n\nclass Rows(Dataset):\n    def __getitem__(self, index):\n        return self.row[index:], self.row[: index + 256]\n",
-    "a ratio": "\n\nclass Rows(Dataset):\n    def __getitem__(self, index):\n        return self.row[index : index + 2 * self.reach]\n",
+    "a ratio": "\n\nclass Rows(Dataset):\n    def __getitem__(self, index):\n        return self.row[index : index + 2 * 64 * len(self.row)], self.row[index : index + REACH * 2]\n\n\nREACH = 128\n",
 }  # fmt: skip
 
 
@@ -190,6 +195,36 @@ def test_other_cuts_say_nothing(checkout: Build, way: str) -> None:
 
     assert value(analysis, "training.batch_size") == ""
     assert value(analysis, "training.sequence_length") == ""
+
+
+def test_what_a_mapped_function_hands_on_is_no_sample(checkout: Build) -> None:
+    program = """from datasets import load_dataset
+from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
+
+
+def scored(rows):
+    scores = [s for i in range(0, len(rows["text"]), 64) for s in judge(rows["text"][i : i + 64])]
+    return {"score": scores}
+
+
+data = load_dataset("a/b", split="train").map(scored, batched=True)
+Trainer(GPT2LMHeadModel(GPT2Config()), TrainingArguments("out"), train_dataset=data).train()
+"""
+
+    analysis = analyze(checkout({"train.py": program, "requirements.txt": "transformers\n"}))
+
+    assert value(analysis, "training.sequence_length") == ""
+
+
+def test_what_a_module_cuts_is_less_sure_than_what_its_program_does(checkout: Build) -> None:
+    rows = ITEMS.format(cut=TWO_LINES, given="768")
+    module, loader = rows.split("\n\n\nloader")
+    program = HEAD + "from rows import Rows\n\nloader" + loader + STEPS.format(get="next(loader)")
+    files = {"model.py": MODEL, "rows.py": HEAD + module, "train.py": program, "requirements.txt": "torch\n"}
+
+    told = [each for each in analyze(checkout(files)).findings if each.field == "training.sequence_length"]
+
+    assert [(each.value, each.confidence) for each in told] == [("768", Confidence.MEDIUM)]
 
 
 def test_rows_of_other_things_are_no_texts(checkout: Build) -> None:
