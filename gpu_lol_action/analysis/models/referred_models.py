@@ -91,11 +91,17 @@ def _referred(closure: tuple[Source, ...], run: Run, scope: Scope) -> Iterator[t
                     is_beside = is_aside or any(HELPER_KEY.search(w) or _HEARS.search(w) for w in words)
                     is_said = bool(value.parts) or is_chosen(value) or is_of_environment(source, call.owner, value)
                     is_news = is_said or where == run.evidence or any(where.path == each.path for each in closure)
-                    is_other = known is None or (is_news and model_name(known) not in {None, name})
+                    start = model_name(known) if known is not None else None
+                    # What the command says counts beside what else it says, also where the program would start with it.
+                    is_other = (
+                        known is None
+                        or (is_news and start not in {None, name})
+                        or (where == run.evidence and start == name)
+                    )
                     if name is not None and is_other and (embeds or not is_beside):
                         why = f"`{call.last}` loads `{called or name}`" + (f", which is `{name}`" if called else "")
                         # Before what it starts with, which the program loads where nobody says otherwise.
-                        is_before = known is not None and source is run.script
+                        is_before = known is not None and where != run.evidence and source is run.script
                         sure = Confidence.HIGH if is_before else Confidence.MEDIUM
                         yield Finding("model.id", name, why, sure, where), is_beside
 

@@ -57,8 +57,8 @@ class InputSizes:
     samples: int = 0
     hop: int = 0
     points: int = 0
-    is_cut: bool = False
     infers: bool = False
+    is_cut: bool = False
     stray: tuple[tuple[str, str], ...] = ()
     configs: tuple[Source, ...] = ()
 
