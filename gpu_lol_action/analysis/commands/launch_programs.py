@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gpu_lol_action.analysis.command_lines.launch_tools import COUNT_FLAGS, SERVERS, SERVING_TOOLS
 from gpu_lol_action.analysis.command_lines.model_tools import MODEL_TOOLS
 from gpu_lol_action.analysis.commands.started_words import StartedWords
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.python.code import PythonCode
+from gpu_lol_action.analysis.python.defaults import Call, Given
 from gpu_lol_action.analysis.python.values import Value
 from gpu_lol_action.domain.patterns import regex
 
@@ -66,11 +67,7 @@ def _of_tools(checkout: Checkout, source: Source, code: PythonCode) -> Iterator[
     kept = {item.name: item for item in reversed(code.given)}
     for call in code.calls_named(*_RUNS):
         for value in call.arguments[:1]:
-            given = kept.get(value.reference or "")
-            if given is not None:
-                text = words.line(given.value, given.owner, given.name, given.line)
-            else:
-                text = words.line(value, call.owner, "", call.line)
+            text = _told(words, kept, value, call)
             if text is not None and text.partition(" ")[0] in _MODELS:
                 yield call.line, text
 
@@ -94,6 +91,16 @@ def _of_launchers(checkout: Checkout, source: Source, code: PythonCode) -> Itera
         yield source.text.count("\n", 0, written.start(1)) + 1, written[1]
 
 
+def _told(
+    words: StartedWords, kept: Mapping[str, Given], value: Value, call: Call, *, with_holes: bool = False
+) -> str | None:
+    """Return the line that a process is started with, also where a variable keeps it."""
+    given = kept.get(value.reference or "")
+    if given is not None:
+        return words.line(given.value, given.owner, given.name, given.line, with_holes=with_holes)
+    return words.line(value, call.owner, "", call.line, with_holes=with_holes)
+
+
 def _begins(code: PythonCode, value: Value) -> bool:
     """Whether a list's first word may start something: of any other list no word is followed."""
     first = value.items[0]
@@ -114,11 +121,7 @@ def _with_options(checkout: Checkout, source: Source, code: PythonCode) -> Itera
     kept = {item.name: item for item in reversed(code.given)}
     for call in code.calls_named(*_RUNS):
         for value in call.arguments[:1]:
-            given = kept.get(value.reference or "")
-            if given is not None:
-                text = words.line(given.value, given.owner, given.name, given.line, with_holes=True)
-            else:
-                text = words.line(value, call.owner, "", call.line, with_holes=True)
+            text = _told(words, kept, value, call, with_holes=True)
             if text is not None and _WITH_OPTIONS.match(text):
                 yield call.line, text
 

@@ -13,6 +13,7 @@ from dataclasses import field
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.networks.programs import program_of
+from gpu_lol_action.analysis.python.subtrees import nodes_in
 from gpu_lol_action.analysis.python.values import dotted_name
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -109,7 +110,7 @@ def _no_networks(home: ast.ClassDef) -> frozenset[str]:
     """Return what an object calls that is no network: its own methods, losses and measures that it makes."""
     found = {f"self.{each.name}" for each in home.body if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))}
     starts = [each for each in home.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
-    for node in _nodes(starts[0].body) if starts else ():
+    for node in nodes_in(starts[0].body, MAX_NODES) if starts else ():
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _LOSSES.search(_last(node.value)):
             found |= {dotted_name(target) or "" for target in node.targets}
     return frozenset(found)
@@ -149,7 +150,7 @@ def _follow(body: Iterable[ast.stmt], begun: _Count, done: list[_Count], depth: 
 def _plain(node: ast.stmt, begun: _Count, done: list[_Count]) -> _Count:
     """Note a statement's passes; a way back ends the stretch."""
     _note([node], begun)
-    goes_back = any(isinstance(each, ast.Call) and _is_back(each) for each in _nodes([node]))
+    goes_back = any(isinstance(each, ast.Call) and _is_back(each) for each in nodes_in([node], MAX_NODES))
     if goes_back:
         done.append(begun)
         return _Count()
@@ -208,14 +209,3 @@ def _looks_on(node: ast.With | ast.AsyncWith) -> bool:
 def _last(node: ast.AST) -> str:
     called = node.func if isinstance(node, ast.Call) else node
     return (dotted_name(called) or "").rpartition(".")[2]
-
-
-def _nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    pending = list(nodes)[::-1]
-    for _ in range(MAX_NODES):
-        if not pending:
-            return
-        node = pending.pop()
-        yield node
-        if not isinstance(node, (ast.Lambda, ast.FunctionDef)):
-            pending += list(ast.iter_child_nodes(node))[::-1]

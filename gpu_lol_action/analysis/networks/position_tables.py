@@ -8,11 +8,12 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from gpu_lol_action.analysis.networks.arguments import number
 from gpu_lol_action.analysis.networks.values import Instance, Layer, Tensor, Value
 from gpu_lol_action.analysis.networks.weights import TABLES
+from gpu_lol_action.analysis.python.subtrees import nodes_in
 from gpu_lol_action.analysis.python.values import dotted_name
 
 LEAST, MOST = 16, 4_096
@@ -58,23 +59,13 @@ def _tables_of(home: ast.ClassDef) -> tuple[tuple[str, ...], ...]:
         if isinstance(method, ast.FunctionDef):
             counted: set[str] = set()
             lengths: set[str] = set()
-            for node in _nodes(method):
+            for node in nodes_in(method.body, MAX_NODES):
                 if isinstance(node, ast.Assign):
                     _note(node, counted, lengths)
                 chain = _asked(node, counted, lengths) or _cut(node, lengths)
                 if chain:
                     found[chain] = None
     return tuple(found)
-
-
-def _nodes(method: ast.FunctionDef) -> Iterator[ast.AST]:
-    pending: list[ast.AST] = [*reversed(method.body)]
-    for _ in range(MAX_NODES):
-        if not pending:
-            return
-        node = pending.pop()
-        yield node
-        pending += list(ast.iter_child_nodes(node))[::-1]
 
 
 def _note(node: ast.Assign, counted: set[str], lengths: set[str]) -> None:

@@ -13,6 +13,7 @@ from dataclasses import field
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.networks.programs import program_of
+from gpu_lol_action.analysis.python.subtrees import nodes_in
 from gpu_lol_action.analysis.python.values import Value, dotted_name, value_of
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -36,7 +37,6 @@ _MANY = regex(r"\[[^\[\]\n]{1,80}:[^\[\]\n]{0,80}\*")
 _BATCHES = frozenset({"Sequence", "PyDataset"})
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)
 _LOOPS = (ast.comprehension, ast.For)
-_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 Terms = dict[tuple[str, ...], int]
 """A sum of products of names, each with how often it is taken: ``(i + 1) * n`` is ``{("i", "n"): 1, ("n",): 1}``."""
 
@@ -111,7 +111,7 @@ def _functions(body: Sequence[ast.stmt], mapped: set[str | None]) -> Iterator[tu
 
 def _windows(body: Iterable[ast.stmt], reading: _Reading) -> Iterator[tuple[ast.expr, ast.expr | None, int]]:
     """Yield the windows of one function: their length, what says how many are cut at a time, and the line."""
-    nodes = list(_nodes(body))
+    nodes = list(nodes_in(body, MAX_NODES))
     for node in nodes:
         _note(node, reading)
     cuts = [cut for node in nodes if (cut := _cut(node, reading)) is not None]
@@ -169,17 +169,6 @@ def _note(node: ast.AST, reading: _Reading) -> None:
         reading.pieces.add(id(node.elt))
     elif isinstance(node, ast.Call) and len(node.args) == 2 and _last(node.func) in _LAID_OUT:
         reading.laid_out.append((node.args[0], node.args[1]))
-
-
-def _nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield what stands in statements or expressions, in order, but for functions and classes among them."""
-    pending, left = list(body)[::-1], MAX_NODES
-    while pending and left > 0:
-        node = pending.pop()
-        left -= 1
-        if not isinstance(node, _INNER):
-            yield node
-            pending += list(ast.iter_child_nodes(node))[::-1]
 
 
 def _note_drawn(name: str, value: ast.expr, reading: _Reading) -> None:
