@@ -234,7 +234,10 @@ def _own_findings(network: OwnNetwork) -> list[Finding]:
     if network.known_as:
         values.append(("own_known_as", network.known_as))
     values += [("own_sequence", "yes")] if network.is_sequence else []
-    values += [("own_positions", str(network.positions))] if network.positions else []
     values += [("own_file", "yes")] if network.is_of_file else []
     values += [("own_assumed", "size")] if network.is_size_assumed else []
-    return [Finding(f"media.{field}", value, why, confidence, network.evidence) for field, value in values]
+    found = [Finding(f"media.{field}", value, why, confidence, network.evidence) for field, value in values]
+    if network.positions:  # what its texts may have at the most
+        rows = f"`{network.name}` has a table of {network.positions} positions"
+        found.append(Finding("media.own_positions", str(network.positions), rows, Confidence.LOW, network.evidence))
+    return found
