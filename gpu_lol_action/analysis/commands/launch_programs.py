@@ -77,7 +77,7 @@ def _of_launchers(checkout: Checkout, source: Source, code: PythonCode) -> Itera
         return
     words, count = StartedWords(checkout, source, code), 0
     for value, line, owner, name in _values(code):
-        if value.items and not _begins(code, value):
+        if (value.items or value.parts) and not _begins(code, value):
             continue
         text = words.line(value, owner, name, line)
         text = text.strip() if text is not None else None
@@ -102,9 +102,9 @@ def _told(
 
 
 def _begins(code: PythonCode, value: Value) -> bool:
-    """Whether a list's first word may start something: of any other list no word is followed."""
-    first = value.items[0]
-    return first.path == "sys.executable" or _STARTS.match(code.resolve(first) or "") is not None
+    """Whether the first of a list's words, or of a text's parts, may start something: of any other no word is followed."""
+    first = (*value.items, *value.parts)[0]
+    return first.path == "sys.executable" or _STARTS.match((code.resolve(first) or "").lstrip()) is not None
 
 
 def programs_started(checkout: Checkout, source: Source) -> Iterator[tuple[int, str]]:

@@ -21,7 +21,9 @@ from gpu_lol_action.analysis.python.values import STARRED, Value
 from gpu_lol_action.domain.records import record
 
 UNKNOWN = "$UNKNOWN"
+MAX_PROGRAMS = 12  # that what starts something may import its words from
 MAX_ADDED = 60  # calls that make one list longer
+_READS = ("yaml", "json.load", "toml", "OmegaConf", "configparser")
 _OFF = frozenset({"", "none", "false", "null"})
 _PATHS = {"sys.executable": "python"}
 
@@ -96,8 +98,12 @@ class StartedWords:
 
     def _follow(self) -> Follower:
         if not self._follower:
-            closure = import_closure(self.checkout, self.source)
-            configs = [setting for each in own_configs(self.checkout, self.source) for setting in read_settings(each)]
+            closure = import_closure(self.checkout, self.source)[:MAX_PROGRAMS]
+            reads = any(
+                map(self.source.mentions, _READS)
+            )  # to look for what a program opens has all that it imports parsed
+            files = own_configs(self.checkout, self.source) if reads else ()
+            configs = [setting for each in files for setting in read_settings(each)]
             self._follower.append(Follower((), configs, closure))
         return self._follower[0]
 

@@ -21,7 +21,8 @@ from gpu_lol_action.analysis.programs.taken_names import makers
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-MAX_CALLERS = 12
+MAX_CALLERS, MAX_CALLING = 12, 40
+"""Calls of one program, and programs of a run, that are asked what they give."""
 _OPTIONS = regex(r"(?:\w{0,20}_)?(?:args|opts?|options|flags|hparams)")
 
 
@@ -41,11 +42,11 @@ class Callers:
         """Return the programs that call something of that name: a method only those of its own file."""
         if source.code is not None and source.code.signatures[function].is_method:
             return [source]
-        if not self._calling:
-            for caller in self.closure:
-                for last in called_in(caller):
-                    self._calling.setdefault(last, []).append(caller)
-        return self._calling.get(function, ())
+        if function not in self._calling:
+            # To ask for all that a program calls has it parsed: most do not even have the word.
+            asked = (caller for caller in self.closure[:MAX_CALLING] if caller.mentions(function))
+            self._calling[function] = [caller for caller in asked if function in called_in(caller)]
+        return self._calling[function]
 
     def _calls(self, caller: Source, source: Source, function: str, parameter: str) -> Iterator[Argument | None]:
         """Yield what one program's calls of a function of another, or of its own, give for the parameter."""

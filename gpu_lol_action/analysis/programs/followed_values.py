@@ -21,12 +21,13 @@ from gpu_lol_action.analysis.programs.local_values import (
     handed_on,
     is_overlaid,
     local_value,
+    makes_commands,
     parameters_of,
     starting_with,
 )
 from gpu_lol_action.analysis.programs.others_names import BESIDE, HOLDS_OPTIONS
 from gpu_lol_action.analysis.programs.said_names import SaidNames, Told
-from gpu_lol_action.analysis.programs.taken_names import makers, starts, taken
+from gpu_lol_action.analysis.programs.taken_names import makers, started_with, taken
 from gpu_lol_action.analysis.python.values import ENVIRONMENT, MAX_TEXT, STARRED, Value
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
@@ -39,7 +40,6 @@ MAX_FOLLOWED = 400
 MAX_ROW = 8
 """Values of a row that is followed (the sides of a picture, a clip or a scan), or of a text that is joined."""
 _CONFIGURES = regex(r"Config|Args|Arguments|Options|Settings|[Hh][Pp]arams")
-_MAKES_COMMANDS = ("click.", "typer.", "tyro.", "cyclopts", "app.command")
 UNTOLD: Told = ("", None)
 """Of what is somebody else's to say: nothing that it starts with counts."""
 
@@ -218,7 +218,7 @@ class Follower:
         """Return what a function or class is given that only a library calls: one that it makes a command of, or builds by a configuration."""
         calls = source.code.calls if source.code is not None else ()
         is_handed = any(call.arguments and call.arguments[0].path == function for call in calls)
-        is_command = is_handed or source is self.closure[0] or any(map(source.mentions, _MAKES_COMMANDS))
+        is_command = is_handed or source is self.closure[0] or makes_commands(source)
         said = self.said.ordered(parameter) if is_command else None
         if said is not None:
             return [said]
@@ -237,7 +237,7 @@ class Follower:
             found = [
                 (o, each)
                 for o in self._calls.parsing(source, words[0])
-                for each in starts(o).get(words[1], ())
+                for each in started_with(o, words[1])
                 if each.is_option
                 and (o is self.closure[0] or not each.owner or _CONFIGURES.search(each.owner) is not None)
             ]

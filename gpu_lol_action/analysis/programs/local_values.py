@@ -22,6 +22,7 @@ KEPT_BY_LIGHTNING = "self.hparams."
 # A module's statement that runs what a file holds among its own variables.
 _OVERLAID = regex(r"(?m)^exec\(\s{0,4}open\(|^exec\(\s{0,4}(?:Path|pathlib)")
 
+_MAKES_COMMANDS = ("click.", "typer.", "tyro.", "cyclopts", "app.command")
 _HANDED_ON = frozenset({"bind", "remote"})
 """What Ray calls a class or function by that it runs elsewhere: ``Engine.bind("a/b")`` makes an ``Engine("a/b")``."""
 
@@ -175,6 +176,12 @@ def is_overlaid(source: Source) -> bool:
 def makes_items(source: Source) -> bool:
     """Whether a module makes the samples of a data set, or puts them together."""
     return source.mentions("__getitem__") or source.mentions("ollate")
+
+
+@remembered
+def makes_commands(source: Source) -> bool:
+    """Whether a module has a library make commands of its functions: click, Typer, tyro, cyclopts."""
+    return any(map(source.mentions, _MAKES_COMMANDS))
 
 
 @remembered

@@ -80,6 +80,11 @@ def _returns(source: Source) -> dict[str, str]:
     return {found[1]: found[2] for found in _GETS.finditer(source.text)} if source.mentions("return") else {}
 
 
+def started_with(source: Source, name: str) -> Sequence[Default]:
+    """Return what a module starts with under a name; it is not parsed where its text has no such word."""
+    return starts(source).get(name, ()) if source.mentions(max(name.split("_"), key=len)) else ()
+
+
 def modules_of(module: str, sources: Iterable[Source]) -> Iterator[Source]:
     """Yield those of these files that an import of that name may mean."""
     wanted = module.strip(".")
@@ -96,12 +101,12 @@ def taken(source: Source, words: Sequence[str], sources: Sequence[Source]) -> It
     if len(words) == 1:
         module, name = known.get(base) or known.get(ALL) or ("", "")
         for other in modules_of(module, sources):
-            yield from ((other, each) for each in starts(other).get(name or last, ()) if not each.owner)
+            yield from ((other, each) for each in started_with(other, name or last) if not each.owner)
         return
     if base in known:
         module, name = known[base]
         for other in modules_of(f"{module}.{name}" if name else module, sources):
-            yield from ((other, each) for each in starts(other).get(last, ()) if not each.owner)
+            yield from ((other, each) for each in started_with(other, last) if not each.owner)
         for other in modules_of(module, sources) if name else ():
             made = makers(other).get(name, "")
             owners = {name, made, *_returned(other, made)} - {""}
@@ -124,7 +129,7 @@ def _of(source: Source, name: str, owners: set[str], section: str = "") -> Itera
     # A function sets what it returns (`config.window = 512`); its own variables are nobody else's.
     is_returned = source.mentions(f".{name} =") or source.mentions(f'"{name}"') or source.mentions(f"'{name}'")
     is_of_section = bool(section) and source.mentions(f".{section}.{name} =")
-    for default in starts(source).get(name, ()):
+    for default in started_with(source, name):
         is_set = default.owner in owners and (default.owner[:1].isupper() or is_returned)
         if is_set or (not default.owner and (default.is_option or is_of_section)):
             yield default

@@ -20,6 +20,7 @@ from gpu_lol_action.domain.records import record
 MAX_WORD = 80
 MAX_PRESETS = 3
 MAX_PROGRAMS = 4000
+MAX_TABLES = 20
 # Options by which a run names a function of its own making: `--config llama3_8b`.
 _PRESET_KEY = regex(
     r"(?:\w*_)?(?:config|cfg|recipe|preset|experiment|exp|model|arch|flavor|variant|network|task)(?:_name|_type|_id)?"
@@ -90,18 +91,16 @@ def _chosen_otherwise(closure: Iterable[Source], chosen: set[str], defaults: set
 
     What a command says in an option's place may be no entry's name (``--model MODEL``).
     """
+    programs = list(closure)
     found: set[str] = set()
-    taken: dict[str, set[str]] = {}
-    for source in closure:
-        for table, word in taken_entries(source) if entry_names(source) or taken else ():
-            taken.setdefault(table, set()).add(word)
-    for source in closure:
+    for source in programs:
         entries = {bare_name(word) for word in entry_names(source)}
         if not entries or not entries.isdisjoint(chosen):
             continue
-        tables = source.code.names().tables if source.code is not None else {}
-        words = {word for table in tables for word in taken.get(table, ()) if BESIDE.search(word) is None}
-        found |= entries & (_bare(words) or defaults)
+        tables = frozenset(source.code.names().tables) if source.code is not None else frozenset[str]()
+        asking = (each for each in programs if any(map(each.mentions, sorted(tables)[:MAX_TABLES])))
+        taken = {word for each in asking for table, word in taken_entries(each) if table in tables}
+        found |= entries & (_bare(word for word in taken if BESIDE.search(word) is None) or defaults)
     return found
 
 
