@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from gpu_lol_action.analysis.command_lines.container_words import without_secrets
 from gpu_lol_action.analysis.documents.shown_programs import is_shown
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.memory.machine_need import MemoryNeed
@@ -41,7 +42,7 @@ def profile_of(run: Run, spec: EnvironmentSpec, need: MemoryNeed | None, finding
 def shown_command(run: Run) -> str:
     """Return what a person would type; the file where it is a notebook or a configuration."""
     if run.command is not None:
-        return run.command.text
+        return without_secrets(run.command.text)
     if is_shown(run.script):
         return run.shown
     if run.script is not None:

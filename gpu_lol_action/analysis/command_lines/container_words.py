@@ -16,15 +16,40 @@ _SWITCHES = frozenset(
 _MOST_BEFORE, _MOST_WORDS = 6, 80
 # What opens something, and is nothing of a run's size: `MAX_TOKENS` is, `HF_TOKEN` is not.
 _SECRET = regex(
-    r"(?:^|_)(?:API|ACCESS|SECRET|AUTH|PRIVATE)?_?(?:KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PWD|CREDENTIALS?|DSN)(?:_|$)",
+    r"(?:KEY|TOKEN|SECRET|PASS|PASSWORD|PASSWD|PWD|CREDENTIALS?|DSN|WEBHOOK|AUTH)(?:_|$)|(?:^|_)WEBHOOK",
     re.IGNORECASE,
 )
 _OPENING = regex(r"(?:sk|hf|ghp|gho|pat|xox[a-z]|glpat)[-_]\w{8,}|AKIA\w{8,}")
 
 
+# `postgresql://user:password@host`, `https://token@host`: as far as the host, which may be shown.
+_IN_ADDRESS = regex(r"://[^/\s@\"']{1,200}@")
+_HANDED = regex(
+    r"(?i)(--?[\w-]{0,40}(?:key|token|secret|password|passwd|pass|auth|credentials?|dsn|webhook)(?:=|\s{1,4}))(?![-$])(\"[^\"\n]{0,400}\"|'[^'\n]{0,400}'|[^\s\"']{1,400})"
+)
+_SET = regex(r"(?<![\w-])([A-Za-z_]\w{0,60})=(\"[^\"\n]{0,400}\"|'[^'\n]{0,400}'|[^\s\"']{1,400})")
+# Addresses of databases and services hold what opens them in many ways.
+_ADDRESS = regex(r"(?i)(?:^|_)(?:URL|URI|DSN)$")
+HIDDEN = "***"
+
+
 def is_secret(name: str, value: str) -> bool:
     """Whether a variable is for opening something: it says nothing of a run, and is never shown."""
-    return _SECRET.search(name) is not None or _OPENING.match(value) is not None
+    return (
+        _SECRET.search(name) is not None or _OPENING.match(value) is not None or _IN_ADDRESS.search(value) is not None
+    )
+
+
+def _shown(found: re.Match[str]) -> str:
+    is_hidden = is_secret(found[1], found[2].strip("\"'")) or _ADDRESS.search(found[1]) is not None
+    return f"{found[1]}={HIDDEN}" if is_hidden else found[0]
+
+
+def without_secrets(command: str) -> str:
+    """Return a command as it may be shown: what opens something is hidden, wherever it stands and whatever it is called."""
+    shown = _HANDED.sub(lambda found: f"{found[1]}{HIDDEN}", command)
+    shown = _SET.sub(_shown, shown)
+    return _OPENING.sub(HIDDEN, _IN_ADDRESS.sub(f"://{HIDDEN}@", shown))
 
 
 def with_variables_in_front(words: list[str]) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 
+from gpu_lol_action.analysis.command_lines.container_words import is_secret
 from gpu_lol_action.domain.patterns import regex
 
 MAX_NAMES, MAX_PUT = 300, 100
@@ -15,7 +17,11 @@ _LITERAL = regex(
 _ENVIRONMENT = regex(
     r"(?:#%(?:set_)?env[ \t]{1,8}([A-Za-z_]\w{0,60})(?:[ \t]{0,8}=|[ \t])[ \t]{0,8}([^\n]{1,300})|os\.environ\[[\"']([A-Za-z_]\w{0,60})[\"']\][ \t]?=[ \t]?[\"']([^\"'\\\n]{1,300})[\"'])"
 )
-_SETS = regex(r"[ \t]*(?:for[ \t]+)?([A-Za-z_]\w{0,60})[ \t]{0,8}(?:(?:[-+*/|]|//)?=(?!=)|in\b)")
+_SETS = regex(
+    r"[ \t]*(?:for[ \t]+)?([A-Za-z_][\w, \t]{0,200}?)[ \t]{0,8}(?::[ \t]?[\w.\[\]]{1,60}[ \t]?)?(?:(?:[-+*/|]|//)?=(?!=)|in\b)"
+)
+_NAMES = regex(r"[A-Za-z_]\w{0,60}")
+_SET_BY_SHELL = regex(r"(?:^|[\s;])(?:for[ \t]+|read[ \t]+)?([A-Za-z_]\w{0,60})(?:=|(?<=\w)[ \t]+in\b)")
 _PUT = regex(r"\{([A-Za-z_]\w{0,60})\}|\$([A-Za-z_]\w{0,60})")
 
 
@@ -23,16 +29,20 @@ def notebook_lines(text: str) -> Iterator[str]:
     """Yield a notebook's commands, in its order, with what the program sets before them to a text or number; what is computed stays open."""
     known: dict[str, str] = {}
     goes_on = False
+    shells: set[str] = set()  # names that the lines of one command or cell of a shell set themselves
     for line in text.split("\n"):
         command = _COMMAND.match(line)
         if command is None:
             if goes_on:
                 yield ""  # a command ends with its cell, though its last line goes on
             goes_on = False
+            shells = set()
             _learn(line, known)
             continue
+        shells |= set(_SET_BY_SHELL.findall(command[1]))
         goes_on = command[1].rstrip().endswith("\\")
-        yield _PUT.sub(lambda found: _known(found, known), command[1], count=MAX_PUT) if known else command[1]
+        told = {name: value for name, value in known.items() if name not in shells} if shells else known
+        yield _PUT.sub(functools.partial(_known, known=told), command[1], count=MAX_PUT) if told else command[1]
 
 
 def _known(found: re.Match[str], known: dict[str, str]) -> str:
@@ -48,8 +58,11 @@ def _learn(line: str, known: dict[str, str]) -> None:
         name, value = literal[1], literal[2] or literal[3] or literal[4]
     else:
         anew = _SETS.match(line)
-        if anew is not None:
-            known.pop(anew[1], None)
+        for name in _NAMES.findall(anew[1])[:MAX_PUT] if anew is not None else ():
+            known.pop(name, None)
+        return
+    if is_secret(name, value):
+        known.pop(name, None)
         return
     if name in known or len(known) < MAX_NAMES:
         known[name] = value

@@ -21,7 +21,8 @@ from gpu_lol_action.analysis.formats.paths import joined
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-MAX_VARIABLES = 20
+MAX_VARIABLES, MAX_GIVEN = 20, 100
+"""Variables that stand in front of a command, and that one container is given."""
 MAX_TEXT, MAX_LINES = 4000, 60  # characters of one value; lines of a script that a container is handed
 _ASSIGNED = regex(r"([A-Za-z_]\w{0,40})=([\w./:-]{1,200})")
 _VALUE = regex(r"[\w./:@+-]{1,200}")
@@ -32,7 +33,7 @@ _TELLS = regex(
     r"|HEIGHT|WIDTH|RESOLUTION|IMAGE_SIZE|FRAMES",
     re.IGNORECASE,
 )
-_INNER = regex(r"\.(?:environment|env|modelformat|build)$")
+_INNER = regex(r"(?<!^services)\.(?:environment|env|modelformat|build)$")
 _SETS = regex(r"\s*(?:export\s|[A-Za-z_]\w*=)")
 _SHELLS = ("bash", "sh", "/bin/bash", "/bin/sh")
 # Servers, which ask for no variables but those that tell.
@@ -63,7 +64,9 @@ class _Container:
     def all_given(self, read: Read) -> dict[str, str]:
         """Return its variables with those of its files, before which its own go."""
         of_files = (read(name).items() for name in self.files)
-        return {name: value for pairs in (*of_files, self.given.items()) for name, value in pairs}
+        found = {name: value for pairs in (*of_files, self.given.items()) for name, value in pairs}
+        telling = sorted(found, key=lambda name: _TELLS.search(name) is None)[:MAX_GIVEN]
+        return {name: found[name] for name in telling}
 
     def give(self, name: str, value: str) -> None:
         """Keep a variable that may say something of what runs."""
@@ -74,13 +77,19 @@ class _Container:
 def container_lines(source: Source, put: Put, read: Read) -> Iterator[tuple[int, str, str]]:
     """Yield what each container of a file starts, with the variables that it is given in front."""
     beside = read(".env") if "${" in source.text and "services:" in source.text else {}
+    # Nobody commits that file: what stands there is an example's, and what Compose falls back to is meant.
+    beside = {
+        name: value
+        for name, value in beside.items()
+        if f"${{{name}:-" not in source.text and f"${{{name}-" not in source.text
+    }
     found = _containers(source)
     # Compose's own fragments, which services take in: `<<: *server`.
     shared = {each.image for place, each in found if place.startswith("x_") and each.image}
     for place, container in found:
         if place.startswith("x_") or not container.line:
             continue
-        of_image = container.image or (next(iter(shared)) if len(shared) == 1 else "")
+        of_image = container.image or (next(iter(shared)) if len(shared) == 1 and container.build is None else "")
         given = {name: put(value, beside) for name, value in container.all_given(read).items()}
         known = {name: value for name, value in given.items() if _VALUE.fullmatch(value)}
         words = [
@@ -96,8 +105,8 @@ def container_lines(source: Source, put: Put, read: Read) -> Iterator[tuple[int,
         if not words:
             continue
         is_shell = len(words) > 2 and words[0] in _SHELLS
+        in_front = [f"{name}={value}" for name, value in known.items()]
         for started in _lines(words[2:] if is_shell else [" ".join(words).replace("\n", " ")]):
-            in_front = [f"{name}={value}" for name, value in known.items()]
             yield container.line, with_variables(in_front, put(started, known)), ""
 
 
@@ -171,7 +180,8 @@ def with_variables(assigned: Iterable[str], started: str) -> str:
     told = ((text, _ASSIGNED.fullmatch(text)) for text in assigned)
     given = [text for text, found in told if found is not None and not is_secret(found[1], found[2])]
     telling = [text for text in given if _TELLS.search(text.partition("=")[0])]
-    others = [text for text in given if text not in telling] if not _SERVES.match(started) else []
+    known = set(telling)
+    others = [text for text in given if text not in known] if not _SERVES.match(started) else []
     return " ".join((*[*telling, *others][:MAX_VARIABLES], started))
 
 

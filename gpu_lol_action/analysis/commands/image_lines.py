@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from gpu_lol_action.analysis.command_lines.container_words import is_secret
 from gpu_lol_action.analysis.command_lines.server_images import entry_point
 from gpu_lol_action.analysis.commands.container_lines import Put, with_variables
 from gpu_lol_action.analysis.files.checkout import Source
@@ -30,6 +31,8 @@ def image_lines(source: Source, put: Put) -> Iterator[tuple[int, str, str]]:
             image = number, put(found[1], arguments)
         elif found := regex(r"\s*(?:ENV|ARG)\s+(.{1,4000})").match(line):
             for name, value in _set_by_image(found[1]):
+                if is_secret(name, value):
+                    continue
                 arguments[name] = put(value, arguments)
                 yield number, f"{name}={value}", ""
     if image is not None and "ENTRYPOINT" not in said and (entry := entry_point(image[1])):

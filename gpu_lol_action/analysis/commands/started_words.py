@@ -18,12 +18,15 @@ from gpu_lol_action.analysis.programs.import_graph import import_closure
 from gpu_lol_action.analysis.programs.local_values import parameters_of
 from gpu_lol_action.analysis.python.code import Call, PythonCode
 from gpu_lol_action.analysis.python.values import STARRED, Value
+from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 UNKNOWN = "$UNKNOWN"
 MAX_PROGRAMS = 12  # that what starts something may import its words from
+MAX_ABOVE = 8  # lines above one, in which what it stands below is looked for
 MAX_ADDED = 60  # calls that make one list longer
 _READS = ("yaml", "json.load", "toml", "OmegaConf", "configparser")
+_WORD = regex(r"[A-Za-z_]\w{0,80}")
 _OFF = frozenset({"", "none", "false", "null"})
 _PATHS = {"sys.executable": "python"}
 
@@ -68,7 +71,8 @@ class StartedWords:
             words = self._words(items, owner)
             told = [word for item, word in zip(items, words, strict=True) if item.text is None]
             is_known = all(word != UNKNOWN and word.lower() not in _OFF for word in told)
-            if _depth(lines, call.line) <= _depth(lines, line) or (told and is_known):
+            is_deeper = _depth(lines, call.line) > _depth(lines, line)
+            if not is_deeper or (told and is_known and _is_asked(lines, call.line, items)):
                 yield from words
 
     def _growing(self) -> tuple[Sequence[str], Mapping[tuple[str, str], Sequence[Call]]]:
@@ -106,6 +110,14 @@ class StartedWords:
             configs = [setting for each in files for setting in read_settings(each)]
             self._follower.append(Follower((), configs, closure))
         return self._follower[0]
+
+
+def _is_asked(lines: Sequence[str], number: int, items: Sequence[Value]) -> bool:
+    """Whether the condition right above a line asks what the line adds (``if tp > 1:`` above ``words += ["-tp", str(tp)]``), and no switch beside it."""
+    depth, above = _depth(lines, number), range(max(0, number - 2), max(-1, number - 2 - MAX_ABOVE), -1)
+    head = next((lines[at].strip() for at in above if lines[at].strip() and _depth(lines, at + 1) < depth), "")
+    names = {item.reference for item in items if item.reference is not None}
+    return head.startswith(("if ", "elif ", "while ")) and not names.isdisjoint(_WORD.findall(head))
 
 
 def _depth(lines: Sequence[str], number: int) -> int:

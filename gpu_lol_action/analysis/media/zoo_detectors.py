@@ -28,7 +28,7 @@ def zoo_findings(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
         for setting in settings:
             network = _network(setting.text) if setting.key in _FILES else None
             if network is not None:
-                why = f"`{setting.key}` is {setting.text[:60]}"
+                why = f"`{setting.key}` names {network}"
                 yield Finding("media.network", network, why, confidence, setting.evidence)
     follower = Follower(scope.tiers[0][1], scope.tiers[1][1], sources) if scope.tiers else None
     for source in sources:

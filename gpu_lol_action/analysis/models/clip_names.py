@@ -30,13 +30,17 @@ def published_clip(name: str) -> str | None:
     return _PUBLISHED.get(folded)
 
 
+_ABOUT = ("open_clip", "clip.load(", "import clip", "from clip", "CLIPModel")
 _KEYS = frozenset({"model", "model_name", "clip_model", "backbone", "arch", "name"})
 
 
 def named_clips(run: Run, scope: Scope, programs: Sequence[Source]) -> Iterator[Finding]:
     """Yield the published model of CLIP that a command or a configuration names, where the command or a program is about CLIP (``open_clip_train.main --model ViT-L-14``)."""
     started = run.command.text.lower() if run.command is not None else ""
-    if "clip" not in started and not any(source.mentions("clip") for source in programs):
+    is_about = any(
+        source.mentions(word) for source in programs for word in _ABOUT
+    )  # `clip_grad_norm_` is about no picture
+    if "clip" not in started and not is_about:
         return
     for _, settings in scope.tiers[:2]:
         for setting in settings:

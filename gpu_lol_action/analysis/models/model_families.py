@@ -38,7 +38,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"cogvideox", "THUDM/CogVideoX-5b"),
     (r"mochi_?(?:preview|pipeline|1)|asymm_?dit", "genmo/mochi-1-preview"),
     (r"ltx_?(?:video|pipeline|transformer)", "Lightricks/LTX-Video"),
-    (r"wan_?(?:pipeline|transformer|model|[tis]2v|ti2v|2\.?[12]|train_network)", "Wan-AI/Wan2.1-T2V-14B"),
+    (r"wan_?(?:pipeline|transformer|model|[tis]2v|ti2v|2\.?[12])", "Wan-AI/Wan2.1-T2V-14B"),
     (r"allegro_?(?:\w{0,8}pipeline|transformer)", "rhymes-ai/Allegro"),
     (r"step_?video_?(?:\w{0,8}pipeline|model|t2v|ti2v)", "stepfun-ai/stepvideo-t2v"),
     (r"step_?1x_?edit|/step1x_", "stepfun-ai/Step1X-Edit"),
@@ -58,7 +58,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     (r"latte_?(?:pipeline|t2v)", "maxin-cn/Latte-1"),
     (r"stable_?audio_?(?:pipeline|dit)", "stabilityai/stable-audio-open-1.0"),
     (r"audio_?ldm_?2?_?(?:pipeline|unet)", "cvssp/audioldm2"),
-    (r"stable_?diffusion|unet2dcondition|latent_?diffusion|[_/]ldm[_/.]|/train_network\.py", "stable-diffusion-v1-5/stable-diffusion-v1-5"),
+    (r"stable_?diffusion|unet2dcondition|latent_?diffusion|[_/]ldm[_/.]", "stable-diffusion-v1-5/stable-diffusion-v1-5"),
     # Classes of small writers, which end as the large ones do.
     (r"m?bart_?for", "facebook/bart-large"),
     (r"gpt_?neo_?for", "EleutherAI/gpt-neo-1.3B"),

@@ -69,13 +69,15 @@ def weight_bits_of(scope: Scope) -> Finding | None:
     ):
         if is_on(found) and found is not None:
             return Finding("model.weight_bits", width, f"`{found.setting.key}` is on", found.confidence, found.evidence)
-    if (parts := _hqq(scope) or _told_to_quantize(scope)) is not None:
+    if (parts := _hqq(scope)) is not None:
         return parts
     number = look_up_number(scope, BITS, 4, 8)
     if number is not None and number.text in {"4", "8"}:
         return Finding(
             "model.weight_bits", number.text, f"`{number.setting.key}` is set", number.confidence, number.evidence
         )
+    if (section := _told_to_quantize(scope)) is not None:
+        return section
     held = look_up(scope, ("dtype",))
     if held is not None and held.confidence is Confidence.HIGH and _EIGHT_BIT_NUMBERS.match(held.text):
         return Finding("model.weight_bits", "8", f"`dtype` is {held.text}", held.confidence, held.evidence)
@@ -98,8 +100,8 @@ def _hqq(scope: Scope) -> Finding | None:
 
 def _told_to_quantize(scope: Scope) -> Finding | None:
     """Return the eight bits of a model that its section says to quantize, without a word on how (``model: {quantize: true}``)."""
-    for confidence, settings in scope.tiers[:2]:
+    for _, settings in scope.tiers[:2]:
         for setting in settings:
             if setting.key == "quantize" and setting.path.endswith("model.quantize") and setting.text.lower() == "true":
-                return Finding("model.weight_bits", "8", f"`{setting.path}` is on", confidence, setting.evidence)
+                return Finding("model.weight_bits", "8", f"`{setting.path}` is on", Confidence.MEDIUM, setting.evidence)
     return None

@@ -12,6 +12,9 @@ SETTINGS = "BaseSettings"
 """What pydantic calls a class whose fields the environment gives, each under its own name in capitals."""
 _READS = ("load_dotenv", "dotenv_values", "read_env", "env_file", "decouple")
 _PREFIX = regex(r"\benv_prefix[\"']?[ ]{0,2}[=:][ ]{0,2}[\"'](\w{1,40})[\"']")
+_CLASS = regex(
+    r"(?m)^class[ ]{1,4}\w{1,80}\([^()\n]{0,200}BaseSettings[^()\n]{0,200}\):[^\n]*(?:\n(?:[ \t][^\n]*|[ \t]*))*"
+)
 _FIELD = regex(r"(?m)^[ \t]{1,12}(\w{1,60})[ ]?:[ ]?\S")
 
 
@@ -38,4 +41,5 @@ def _fields(source: Source) -> dict[str, str]:
         return {}
     found = _PREFIX.search(source.text)
     prefix = found[1].lower() if found is not None else ""
-    return {f"{prefix}{field.lower()}": field for field in _FIELD.findall(source.text)}
+    bodies = (found[0] for found in _CLASS.finditer(source.text))
+    return {f"{prefix}{field.lower()}": field for body in bodies for field in _FIELD.findall(body)}

@@ -74,10 +74,11 @@ def given_by_name(source: Source) -> tuple[tuple[Setting, Value], ...]:
     parameters = {(item.owner, item.name) for item in code.defaults if item.is_parameter}
     judging = _loaders_beside_training(code)
     is_client = asks_elsewhere(source)
+    placed = _placed_batches(code, judging)
     for call in code.calls:
         if call.last in _OVER_DATA or call.last in _NO_SETTINGS or FOR_TRIALS.search(call.owner):
             continue  # `dataset.map(f, batched=True, batch_size=1000)` hands rows to a function
-        for key, value in (*call.keywords, *_batch_by_place(call, code)):
+        for key, value in (*call.keywords, *placed.get(call, ())):
             if is_client and key in MODEL_WORDS and is_request(call):
                 continue
             if key == "batch_size" and call.line in judging:
@@ -99,6 +100,13 @@ def given_by_name(source: Source) -> tuple[tuple[Setting, Value], ...]:
             path = f"{call.last}.{fold_key(key)}"
             found.append((Setting(fold_key(key), path, text or "", where, call.owner, is_handed), value))
     return tuple(found)
+
+
+def _placed_batches(code: PythonCode, judging: frozenset[int]) -> dict[Call, Sequence[tuple[str, Value]]]:
+    """Return the batches that loaders are given by their places; nothing where those that do not judge are given several."""
+    calls = [*code.calls_named("DataLoader"), *(code.calls_named("batch") if "tensorflow" in code.imported() else ())]
+    found = {call: given for call in calls if call.line not in judging and (given := _batch_by_place(call, code))}
+    return found if len({given[0][1] for given in found.values()}) == 1 else {}
 
 
 def _batch_by_place(call: Call, code: PythonCode) -> Sequence[tuple[str, Value]]:

@@ -7,6 +7,7 @@ every other branch counts as reached.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -48,6 +49,7 @@ MAX_ALIASES = 60
 _KEYED = regex(
     r"(?<=[\w\])])(?:\[['\"]([A-Za-z_]\w{0,60})['\"]\]|\.get\(['\"]([A-Za-z_]\w{0,60})['\"](?:,\s?(?:False|None))?\))"
 )
+_OPTIONS = regex(r"(?:\w{0,20}_)?(?:args|opts?|options|flags|hparams|params)")
 _SIGNS = frozenset("'\"([{=")
 _NOTHING = frozenset({"", "none", "null", "false", "0", "no", "off"})
 # What is done, which whoever starts the program decides anew each time: the default says little.
@@ -208,7 +210,7 @@ def _last_lines(text: str) -> Iterator[re.Match[str]]:
 def decided(condition: str, values: Mapping[str, str]) -> bool | None:
     """Return whether a condition holds; None where the options do not decide it."""
     if "[" in condition or ".get(" in condition:  # `cfg["offload"]`, `args.get("offload", False)`
-        condition = _KEYED.sub(lambda found: f".{found[1] or found[2]}", condition)
+        condition = _KEYED.sub(functools.partial(_as_option, values=values), condition)
     if " or " in condition:
         parts = [decided(part.strip(), values) for part in condition.split(" or ")] if "(" not in condition else [None]
         return True if True in parts else False if set(parts) == {False} else None
@@ -216,6 +218,15 @@ def decided(condition: str, values: Mapping[str, str]) -> bool | None:
         parts = [decided(part.strip(), values) for part in condition.split(" and ")]
         return False if False in parts else True if set(parts) == {True} else None
     return _simple(condition.strip(), values)
+
+
+def _as_option(found: re.Match[str], values: Mapping[str, str]) -> str:
+    """Return an entry as an option of that name: of options, or of a configuration where something is said under it, not what an option lacks."""
+    name = found[1] or found[2]
+    base = regex(r"(\w{1,60})\)?$").search(found.string, max(0, found.start() - 62), found.start())
+    is_options = base is not None and _OPTIONS.fullmatch(base[1]) is not None
+    said = values.get(fold_key(name), "").strip("\"' ").lower()
+    return f".{name}" if is_options or said not in {"", "none", "null"} else found[0]
 
 
 def _simple(condition: str, values: Mapping[str, str]) -> bool | None:

@@ -19,6 +19,7 @@ from gpu_lol_action.analysis.programs.local_values import (
     entry_in,
     givens,
     handed_on,
+    handed_over,
     is_overlaid,
     local_value,
     makes_commands,
@@ -65,8 +66,10 @@ class Follower:
         return (self.value(source, value, owner) or (None,))[0]
 
     def given(self, source: Source, function: str, parameter: str) -> str | None:
-        """Return the text that all calls of a function give for a parameter; None where they do not agree."""
-        return (self._of_callers(source, function, parameter, 0) or (None,))[0]
+        """Return the text that all calls of a function give for a parameter, or its command; None where they do not agree, or none is seen."""
+        is_called = any(True for _ in self._calls.given(source, function, parameter))
+        told = self._of_callers(source, function, parameter, 0) if is_called else self.said.ordered(parameter)
+        return told[0] if told is not None else None
 
     @property
     def said(self) -> SaidNames:
@@ -205,7 +208,9 @@ class Follower:
             calls = list(self._calls.given(source, function, parameter))
             if not calls:
                 found += self._of_library(source, function, parameter)
-                calls = [] if found else [starting_with(source, function, parameter)]
+                # Of a method the objects that it is called on are in other programs.
+                is_method = source.code is not None and source.code.signatures[function].is_method
+                calls = [] if found else [None if is_method else starting_with(source, function, parameter)]
             for given in calls:
                 told = self.value(given.source, given.value, given.owner, steps + 1) if given is not None else None
                 if told is None or given is None:
@@ -216,8 +221,7 @@ class Follower:
 
     def _of_library(self, source: Source, function: str, parameter: str) -> list[Told]:
         """Return what a function or class is given that only a library calls: one that it makes a command of, or builds by a configuration."""
-        calls = source.code.calls if source.code is not None else ()
-        is_handed = any(call.arguments and call.arguments[0].path == function for call in calls)
+        is_handed = function in handed_over(source)
         is_command = is_handed or source is self.closure[0] or makes_commands(source)
         said = self.said.ordered(parameter) if is_command else None
         if said is not None:

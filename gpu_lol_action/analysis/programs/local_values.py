@@ -37,8 +37,7 @@ def calls_of(caller: Source, function: str) -> list[Call]:
     if caller.code is None:
         return []
     found = list(caller.code.calls_named(function))
-    handed = caller.code.calls_named(*sorted(_HANDED_ON)) if function and caller.mentions("ray") else ()
-    return [*found, *(replace(call, name=function) for call in handed if called(call) == function)]
+    return [*found, *_elsewhere(caller).get(function, ())]
 
 
 def means(call: Call, caller: Source, source: Source, function: str, signature: Signature) -> bool:
@@ -176,6 +175,24 @@ def is_overlaid(source: Source) -> bool:
 def makes_items(source: Source) -> bool:
     """Whether a module makes the samples of a data set, or puts them together."""
     return source.mentions("__getitem__") or source.mentions("ollate")
+
+
+@remembered
+def handed_over(source: Source) -> frozenset[str]:
+    """Return the names of what a program hands to a call in the first place: a function that a library makes a command of (``Fire(main)``)."""
+    calls = source.code.calls if source.code is not None else ()
+    return frozenset(call.arguments[0].path for call in calls if call.arguments and call.arguments[0].path is not None)
+
+
+@remembered
+def _elsewhere(source: Source) -> dict[str, list[Call]]:
+    """Return the calls by which Ray runs something elsewhere, by what it is."""
+    found: dict[str, list[Call]] = {}
+    for call in (
+        source.code.calls_named(*sorted(_HANDED_ON)) if source.code is not None and source.mentions("ray") else ()
+    ):
+        found.setdefault(called(call), []).append(replace(call, name=called(call)))
+    return found
 
 
 @remembered

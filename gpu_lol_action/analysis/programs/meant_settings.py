@@ -9,6 +9,10 @@ from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.programs.code_settings import TELLING, bare_name, code_settings, registry_entries
 from gpu_lol_action.analysis.python.walk import ENTRY, PAIR
+from gpu_lol_action.domain.patterns import regex
+
+# Halves of data: neither is chosen by what is said of judging.
+_JUDGES = regex(r"(?:train(?:ing)?|val|valid|validation|tests?|testing|eval|evaluation|dev)")
 
 
 def meant(source: Source, names: frozenset[str], chosen: frozenset[str] = frozenset()) -> tuple[Setting, ...]:
@@ -53,7 +57,10 @@ def _pairs(source: Source) -> tuple[tuple[str, str, str], ...]:
 
 def _chosen_pairs(source: Source, chosen: frozenset[str]) -> dict[str, bool]:
     """Return the entries of pairs of which one is chosen and the other is not, each with whether it is the one."""
-    return {owner: own in chosen for owner, own, other in _pairs(source) if (own in chosen) != (other in chosen)}
+    pairs = (
+        (owner, own, other) for owner, own, other in _pairs(source) if not any(map(_JUDGES.fullmatch, (own, other)))
+    )
+    return {owner: own in chosen for owner, own, other in pairs if (own in chosen) != (other in chosen)}
 
 
 @remembered

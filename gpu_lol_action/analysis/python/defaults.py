@@ -156,21 +156,27 @@ def target_name(target: ast.AST) -> str | None:
     return None
 
 
-def with_made(given: list[Given], calls: list[Call], functions: Container[str]) -> list[Given]:
+def with_made(given: list[Given], calls: list[Call], functions: Container[str], *, has_main: bool) -> list[Given]:
     """Return what a program starts with, fields of a class as its only object is made (``Config(height=832)``) where that says them otherwise.
 
-    What one of the ``functions`` makes is a preset, or a copy, that not every run comes by; but for a program's ``main``.
+    What one of the ``functions`` makes is a preset, or a copy, that not every run comes by; but for a program's ``main``. So is what stands
+    under a guard, or is called like a constant (``DEBUG = Config(...)``), and a class that is handed on makes its objects elsewhere.
     """
     fields = {(item.owner, item.name) for item in given if item.is_option and item.owner[:1].isupper()}
-    classes = {owner for owner, _ in fields}
+    handed = {each.path for call in calls for each in call.arguments} if fields else set[str | None]()
+    classes = {owner for owner, _ in fields} - handed
+    constants = (
+        {(each.line, each.owner) for each in given if each.name.isupper()} if classes else set[tuple[int, str]]()
+    )
     made: dict[str, list[Call]] = {}
-    for call in calls if fields else ():
+    for call in calls if classes else ():
         if call.last in classes:
             made.setdefault(call.last, []).append(call)
     told = {
         (name, key): (value, only[0].line)
         for name, only in made.items()
-        if len(only) == 1 and (only[0].owner == "main" or only[0].owner not in functions)
+        if len(only) == 1 and (only[0].owner == "main" or (only[0].owner not in functions and not has_main))
+        if (only[0].line, only[0].owner) not in constants and only[0].owner.isupper() is False
         for key, value in only[0].keywords
         if (name, key) in fields and value.text is not None
     }

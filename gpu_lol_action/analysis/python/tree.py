@@ -96,7 +96,7 @@ def read_tree(text: str, place: Callable[[int], int] | None, may_spend: Callable
             has_main = has_main or is_main(node)
         else:
             _say(node, owner, said)
-    calls, given = said.calls, with_made(said.given, said.calls, said.signatures)
+    calls, given = said.calls, with_made(said.given, said.calls, said.signatures, has_main=has_main)
     if place is not None:
         imports, calls, given = (_placed(found, place) for found in (imports, calls, given))
     return Facts(

@@ -122,7 +122,8 @@ def _entries(node: ast.Dict, guard: int, owner: str) -> list[Any]:
         return [value for value in node.values if type(value) in _INNER]
     found: list[Any] = [(guard, owner)]
     named = [str(value_of(key).text) if isinstance(key, ast.Constant) else "" for key in node.keys]
-    for place, (name, value) in enumerate(zip(named, node.values, strict=True)):
+    # The last that is put there is the first to be walked: entries of one line keep their order.
+    for place, (name, value) in reversed(list(enumerate(zip(named, node.values, strict=True)))):
         if type(value) in _INNER:
             beside = f"{PAIR}{named[1 - place]}" if mark == PAIR else ""
             found += [value, (guard, f"{mark}{name}{beside}" if name else owner)]

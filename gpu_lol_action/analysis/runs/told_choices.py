@@ -19,8 +19,8 @@ from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.settings import scope_of, values_of
 
-MAX_CHOICES = 20
-"""Names of one program that are followed."""
+MAX_CHOICES, MAX_FUNCTIONS = 20, 12
+"""Names of one program that are followed, and functions that take one."""
 
 
 def unreached(checkout: Checkout, run: Run, source: Source) -> tuple[Collection[int], ...]:
@@ -62,6 +62,8 @@ def _told(follower: Follower, source: Source, name: str) -> str | None:
     if source.code is None:
         return None
     functions = [each for each in source.code.signatures if name in parameters_of(source, each)]
+    if len(functions) > MAX_FUNCTIONS:
+        return None
     mine = [each for each in givens(source).get(name, ()) if not each.is_parameter]
     if functions and not mine:
         found = {follower.given(source, function, name) for function in functions}

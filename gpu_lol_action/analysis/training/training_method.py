@@ -13,7 +13,6 @@ from gpu_lol_action.analysis.models.frozen_weights import frozen_but_adapters
 from gpu_lol_action.analysis.models.weight_widths import BITS, QLORA, four_bit_switch, weight_bits_of, width_of_scheme
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines
-from gpu_lol_action.analysis.programs.taken_names import UNSET
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.run_calls import called_at
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up, look_up_number, values_of
@@ -46,6 +45,8 @@ _FEW = regex(
 _SECTION = regex(r"(?:^|\.)(?:peft(?:_config)?|adapter)\.(?:name|type|method|peft_type|peft_scheme)$")
 # A trainer's network beside the model that it is put on (`network: {type: lora}`), where any other network may stand as well.
 _NETWORK = regex(r"(?:^|\.)network\.type$")
+# The modules of kohya's trainers, and of LyCORIS, that are trained in a model's place.
+_MODULES = regex(r"(?:networks|lycoris)\.[a-z_]{2,30}")
 _KINDS = ("model_type", "training_method")
 _ADAPTED = frozenset({"lora", "lokr", "loha", "dora", "lycoris", "oft", "boft"})
 _LEFT_EMPTY = regex(r"^adapter:[ \t]*(?:null|~)?[ \t]*(?:#.*)?$", re.MULTILINE)
@@ -288,8 +289,8 @@ def _told_by_a_tool(scope: Scope) -> Finding | None:
     for confidence, settings in scope.tiers[:2]:
         for setting in settings:
             text = setting.text.strip().lower()
-            is_module = setting.key == "network_module" and text not in UNSET
+            is_module = setting.key == "network_module" and _MODULES.fullmatch(text) is not None
             if is_module or (setting.key in _KINDS and text in _ADAPTED):
-                why = f"`{setting.path}` is {setting.text[:60]}"
+                why = f"`{setting.path}` is {text}"
                 return Finding("training.method", "lora", why, confidence, setting.evidence)
     return None

@@ -39,12 +39,12 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     for key, value in (("bf16", "bf16"), ("bfloat16", "bf16"), ("fp16", "fp16")):
         if is_on(found := look_up(scope, (key,))) and found is not None:
             return Finding("training.precision", value, f"`{key}` is on", found.confidence, found.evidence)
-    if (engine := _engines(scope) or _axolotls_width(scope) or _openmmlabs(scope)) is not None:
+    if (engine := _engines(scope) or _axolotls_width(scope)) is not None:
         return engine
     off = _told_off(scope)
     if (said := _named(run, scope, is_off=off is not None)) is not None:
         return said
-    if (policy := _fsdps(scope)) is not None:
+    if (policy := _fsdps(scope) or _openmmlabs(run, scope)) is not None:
         return policy
     if (
         look_up(scope, ("bf16",)) is None
@@ -88,12 +88,14 @@ def _named(run: Run, scope: Scope, *, is_off: bool) -> Finding | None:
     return None
 
 
-def _openmmlabs(scope: Scope) -> Finding | None:
+def _openmmlabs(run: Run, scope: Scope) -> Finding | None:
     """Return the 16-bit numbers of a configuration of OpenMMLab: its wrapper of the optimizer, or before that a section of its own; so of detectron2's."""
+    is_of_detectron = run.script is not None and run.script.mentions("detectron2")
     for confidence, settings in scope.tiers[:3]:
         for setting in settings:
             is_wrapper = setting.key == "type" and setting.text == "AmpOptimWrapper"
-            is_told = setting.path.endswith("amp.enabled") and setting.text.strip().lower() == "true"  # detectron2's
+            is_on_there = setting.path.endswith("amp.enabled") and setting.text.strip().lower() == "true"
+            is_told = is_of_detectron and is_on_there
             if is_wrapper or is_told or (setting.key == "loss_scale" and setting.owner == "fp16"):
                 same = (s for s in settings if s.key == "dtype" and s.evidence.path == setting.evidence.path)
                 width = next((kind for s in same if (kind := _kind_of_number(s.text)) in {"bf16", "fp16"}), "fp16")
