@@ -16,7 +16,6 @@ from gpu_lol_action.analysis.command_lines.server_images import entry_point
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.configuration import MAX_CONFIG_BYTES, MAX_SETTINGS
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.files.yaml_reading import yaml_settings
 from gpu_lol_action.analysis.formats.paths import joined
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
@@ -126,6 +125,8 @@ def _lines(texts: Iterable[str]) -> Iterator[str]:
 @remembered
 def _containers(source: Source) -> list[tuple[str, _Container]]:
     """Return the containers of a file in its order, each with its place: a list's next one says again what the one before it has said."""
+    from gpu_lol_action.analysis.files.yaml_reading import yaml_settings  # the reader takes its time to load
+
     open_ones: dict[str, _Container] = {}
     found: list[tuple[str, _Container]] = []
     read_all = len(source.text) <= MAX_CONFIG_BYTES

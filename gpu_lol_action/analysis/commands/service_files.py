@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from gpu_lol_action.analysis.command_lines.container_words import is_secret
 from gpu_lol_action.analysis.files.checkout import Source
-from gpu_lol_action.analysis.files.yaml_reading import yaml_settings
 from gpu_lol_action.domain.patterns import regex
 
 TASKFILES = frozenset({"taskfile.yml", "taskfile.yaml"})
@@ -48,6 +47,8 @@ def service_lines(source: Source) -> Iterator[tuple[int, str, str]]:
 
 def taskfile_lines(source: Source) -> Iterator[tuple[int, str, str]]:
     """Yield what a Taskfile's tasks start, with the variables that it sets before them."""
+    from gpu_lol_action.analysis.files.yaml_reading import yaml_settings  # most projects have no such file
+
     for setting in yaml_settings(source, MAX_TEXT):
         place, _, key = setting.path.rpartition(".")
         if place == "vars" or place.endswith(".vars"):

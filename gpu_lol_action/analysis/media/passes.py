@@ -6,6 +6,7 @@ What each pass keeps for the way back is there at once, until ``backward`` frees
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
@@ -18,8 +19,8 @@ from gpu_lol_action.analysis.python.values import dotted_name
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
-MAX_FUNCTIONS, MAX_NODES, MAX_DEPTH = 400, 4_000, 12
-"""Functions of one program that are looked at, nodes of one statement, and blocks in one another."""
+MAX_FUNCTIONS, MAX_STATEMENTS, MAX_NODES, MAX_DEPTH = 400, 1_000, 4_000, 12
+"""Functions of one program that are looked at, statements of one block, nodes of one statement, and blocks in one another."""
 MAX_NAMES = 60
 MAX_WAYS = 20
 MOST = 4
@@ -125,7 +126,7 @@ def _stretches(body: Sequence[ast.stmt], *, is_step: bool) -> list[_Count]:
 
 def _follow(body: Iterable[ast.stmt], begun: _Count, done: list[_Count], depth: int) -> _Count:
     """Go through statements in order; return the stretch that is open behind them."""
-    for node in body:
+    for node in itertools.islice(body, MAX_STATEMENTS):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or depth > MAX_DEPTH:
             continue
         if isinstance(node, ast.If):
@@ -149,20 +150,18 @@ def _follow(body: Iterable[ast.stmt], begun: _Count, done: list[_Count], depth: 
 
 def _plain(node: ast.stmt, begun: _Count, done: list[_Count]) -> _Count:
     """Note a statement's passes; a way back ends the stretch."""
-    _note([node], begun)
-    goes_back = any(isinstance(each, ast.Call) and _is_back(each) for each in nodes_in([node], MAX_NODES))
-    if goes_back:
-        done.append(begun)
-        return _Count()
-    return begun
+    if not _note([node], begun):
+        return begun
+    done.append(begun)
+    return _Count()
 
 
-def _note(nodes: Iterable[ast.AST], begun: _Count) -> None:
-    """Note the passes of an expression; what is let go of (``net(x).detach()``), and what stands only in one of two ways, counts as none."""
-    pending = list(nodes)[::-1]
+def _note(nodes: Iterable[ast.AST], begun: _Count) -> bool:
+    """Note the passes of an expression, and return whether it goes back; what is let go of (``net(x).detach()``), and what stands only in one of two ways, counts as none."""
+    pending, goes_back = list(nodes)[::-1], False
     for _ in range(MAX_NODES):
         if not pending:
-            return
+            break
         node = pending.pop()
         if isinstance(node, (ast.Lambda, ast.FunctionDef)):
             continue
@@ -173,8 +172,10 @@ def _note(nodes: Iterable[ast.AST], begun: _Count) -> None:
             if isinstance(node.func, ast.Attribute) and node.func.attr in _SHARED:
                 pending += node.args[::-1]
                 continue
+            goes_back = goes_back or _is_back(node)
             _note_call(node, begun)
         pending += list(ast.iter_child_nodes(node))[::-1]
+    return goes_back
 
 
 def _note_call(call: ast.Call, begun: _Count) -> None:
