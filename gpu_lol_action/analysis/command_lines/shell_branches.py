@@ -7,7 +7,7 @@ asked, both branches stay.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from gpu_lol_action.analysis.command_lines.shell_defaults import as_default
 from gpu_lol_action.domain.patterns import regex
@@ -59,18 +59,16 @@ def with_taken_branches(lines: Iterator[Numbered], given: Mapping[str, str]) -> 
     for number, line in kept:
         is_word = (opened or line.lstrip().startswith(_ASKS)) and _follow(line, opened, values)
         is_left_out = any(each.is_taken is False for each in opened)
-        if (
-            is_word
-            and opened
-            and opened[-1].is_case
-            and opened[-1].is_taken
-            and not is_left_out
-            and (arm := _ARM.match(line)) is not None
-        ):
-            line = line[arm.end() :].rstrip().removesuffix(";;")  # noqa: PLW2901
         if not is_left_out and not is_word:
             _keep(line, values, given, is_sure=all(each.is_taken for each in opened))
-        yield number, "" if is_left_out else line
+        yield number, "" if is_left_out else _after_arm(line, opened) if is_word else line
+
+
+def _after_arm(line: str, opened: Sequence[_Open]) -> str:
+    """Return what a taken arm says on the line of its pattern; another line that heeds a condition as it is."""
+    if not opened or not opened[-1].is_case or not opened[-1].is_taken or (arm := _ARM.match(line)) is None:
+        return line
+    return line[arm.end() :].rstrip().removesuffix(";;")
 
 
 def _follow(line: str, opened: list[_Open], values: Mapping[str, str]) -> bool:

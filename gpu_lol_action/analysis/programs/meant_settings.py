@@ -52,7 +52,8 @@ def _word_of(owner: str) -> str:
 def _pairs(source: Source) -> tuple[tuple[str, str, str], ...]:
     """Return a program's entries of pairs: the owner, its own name and the other's, bare."""
     owners = dict.fromkeys(s.owner for s in code_settings(source) if s.owner.startswith(PAIR))
-    return tuple((owner, *(bare_name(word) for word in owner.split(PAIR)[1:3])) for owner in owners)  # type: ignore[misc]
+    words = ((owner, owner.split(PAIR)) for owner in owners)
+    return tuple((owner, bare_name(own), bare_name(other)) for owner, (_, own, other, *_) in words)
 
 
 def _chosen_pairs(source: Source, chosen: frozenset[str]) -> dict[str, bool]:
