@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.domain.patterns import regex
 
 MAX_LINE, MAX_PAIRS = 8000, 100
+_SETS = regex(r"\s*(?:ENV|ARG)\s+(.{1,4000})", re.IGNORECASE)
 _PAIR = regex(r"(?<!\S)([A-Za-z_]\w{0,60})=(\"[^\"]{1,300}\"|'[^']{1,300}'|[^\"'\s\\]{1,300})")
 _OLDER_PAIR = regex(r"([A-Za-z_]\w{0,60})[ \t]+\"?([^\"\s\\]{1,300})")
 _ONLY_A_SHELL = regex(r"(?:/bin/)?(?:ba)?sh -l?c")
@@ -29,8 +30,8 @@ def image_lines(source: Source, put: Put) -> Iterator[tuple[int, str, str]]:
         elif found := regex(r"\s*FROM\s+(?:--\S+\s+)?(\S+)", re.IGNORECASE).match(line):
             said = {}
             image = number, put(found[1], arguments)
-        elif found := regex(r"\s*(?:ENV|ARG)\s+(.{1,4000})").match(line):
-            for name, value in _set_by_image(found[1]):
+        elif found := _SETS.match(line):
+            for name, value in _pairs(found[1]):
                 if is_secret(name, value):
                     continue
                 arguments[name] = put(value, arguments)
@@ -61,7 +62,7 @@ def _whole_lines(source: Source) -> Iterator[tuple[int, str]]:
         yield start, whole
 
 
-def _set_by_image(text: str) -> Iterator[tuple[str, str]]:
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
     """Yield what one line of an image sets: ``ENV A=b C="d e"``, or the older ``ENV A b``."""
     pairs = list(_PAIR.finditer(text))[:MAX_PAIRS]
     yield from ((found[1], found[2].strip("\"'")) for found in pairs)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpu_lol_action.analysis.command_lines.container_words import is_secret
 from gpu_lol_action.analysis.commands.container_lines import given_variables
-from gpu_lol_action.analysis.commands.image_variables import given_by_container
+from gpu_lol_action.analysis.commands.service_variables import given_by_service
 from gpu_lol_action.analysis.commands.sourced_scripts import variables_beside
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.files.setting import Setting, fold_key
@@ -25,8 +25,8 @@ def of_environment(checkout: Checkout, run: Run) -> Iterator[Setting]:
         given = variables_beside(checkout, run.script)
     if command is not None:
         place = checkout.find(run.evidence.path)
-        image = given_by_container(place, run.evidence.line) if place is not None else {}
-        said = {**image, **command.environment, **given_variables(command.text)}
+        service = given_by_service(place, run.evidence.line) if place is not None else {}
+        said = {**service, **command.environment, **given_variables(command.text)}
         given |= {name: (value, run.evidence) for name, value in said.items()}
     asking = import_closure(checkout, run.script) if given else ()
     for name, (value, where) in given.items():

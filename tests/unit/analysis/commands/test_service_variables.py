@@ -58,6 +58,12 @@ def test_what_stands_in_front_of_the_command_goes_before(checkout: Build) -> Non
     assert told(checkout, {"Dockerfile": image})[1] == "512"
 
 
+def test_a_line_that_goes_on_sets_too_whatever_stands_in_front_of_the_command(checkout: Build) -> None:
+    image = IMAGE.format(env="ENV ZOO=convnext_large \\\n    # pixels\n    PX=384\nenv CHUNK 48\n")
+    image = image.replace('["python", "train.py"]', "OTHER=1 python train.py")
+    assert told(checkout, {"Dockerfile": image}) == ("convnext_large", "384", "48")
+
+
 @pytest.mark.parametrize(
     "files",
     [

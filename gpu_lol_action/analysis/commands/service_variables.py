@@ -1,4 +1,4 @@
-"""Variables that an image, or a service of Docker Compose, gives what it starts: its programs may ask the environment for them."""
+"""Variables that a service of Docker Compose gives what it starts: its programs may ask the environment for them."""
 
 from __future__ import annotations
 
@@ -10,24 +10,13 @@ from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.domain.patterns import regex
 
-_ENV = regex(r"(?mi)^[ \t]{0,20}ENV[ \t]{1,8}([^\n]{1,2000})")
 _GIVEN = regex(r"([A-Za-z_]\w{0,60})=\"?([^\"\s\\]{1,300})")
-_BARE = regex(r"([A-Za-z_]\w{0,60})[ \t]{1,8}([^\"\s\\=]{1,300})[ \t]{0,8}")
-MAX_VARIABLES, MAX_SETTINGS = 200, 2000
+MAX_SETTINGS = 2000
 
 
-def given_by_container(source: Source, line: int) -> Mapping[str, str]:
-    """Return the variables by name that a Dockerfile sets, or the service whose command stands on that line of its file."""
-    return _of_image(source) if source.form is Form.DOCKERFILE else _of_services(source).get(line, {})
-
-
-@remembered
-def _of_image(source: Source) -> Mapping[str, str]:
-    found: dict[str, str] = {}
-    for line in list(_ENV.finditer(source.text))[:MAX_VARIABLES]:
-        bare = _BARE.fullmatch(line[1])
-        found.update({bare[1]: bare[2]} if bare is not None else dict(_GIVEN.findall(line[1])))
-    return found
+def given_by_service(source: Source, line: int) -> Mapping[str, str]:
+    """Return the variables by name of the service whose command stands on that line of its file."""
+    return _of_services(source).get(line, {})
 
 
 @remembered
