@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.command_lines.model_tools import MODEL_TOOLS, is_mo
 from gpu_lol_action.analysis.command_lines.research_tools import RESEARCH_TOOLS
 from gpu_lol_action.analysis.command_lines.shell_words import shell_words, without_redirections
 from gpu_lol_action.analysis.formats.texts import without_comment
-from gpu_lol_action.analysis.formats.told_numbers import as_count, of_all_machines, visible_devices
+from gpu_lol_action.analysis.formats.told_numbers import COUNTED_ON, as_count, of_all_machines, visible_devices
 from gpu_lol_action.domain.patterns import regex
 
 # Flags that say how many processes a launcher starts on one machine, one per GPU.
@@ -288,9 +288,10 @@ def processes_of(tool: str, target: str, options: Mapping[str, str], variables: 
             split *= as_count(options.get(flag)) or 1
         if split > 1:
             return split
-    for name in ("NPROC_PER_NODE", "NUM_GPUS", "NGPU", "NGPUS", "GPUS_PER_NODE", "GPU_NUM"):
-        if tool in TOOLS and (count := as_count(variables.get(name))):
-            return count
+    if (tool in TOOLS or tool == "accelerate") and (
+        count := next(filter(None, (as_count(variables.get(name)) for name in COUNTED_ON)), None)
+    ):
+        return count
     seen = visible_devices(variables.get("CUDA_VISIBLE_DEVICES"))
     return of_all_machines(variables) if seen is None and tool == "deepspeed" and "hostfile" not in options else seen
 

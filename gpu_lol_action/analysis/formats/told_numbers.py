@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from gpu_lol_action.domain.patterns import regex
 
 USUAL_NODE = 8
-_COUNTED_ON = ("NUM_GPUS", "num_gpus", "NGPUS", "N_GPUS")
+_COUNTED_ON = ("NUM_GPUS", "num_gpus", "NGPUS", "N_GPUS", "NUM_DEVICES")
+COUNTED_ON = ("NPROC_PER_NODE", "NUM_GPUS", "NGPU", "NGPUS", "GPUS_PER_NODE", "GPU_NUM", "N_GPU", "NUM_GPU",
+              "GPU_NUMS", "GPU_COUNT", "NUM_GPUS_PER_NODE", "DEVICES_PER_NODE")  # fmt: skip
+"""Variables of a script that count the cards of a machine, whether or not its launcher is told: they often divide the batch of all."""
 
 
 def visible_devices(text: str | None) -> int | None:

@@ -25,6 +25,11 @@ _BESIDE = regex(
     r"lin(?:cls|probe|eval)|linear_?prob(?:e|ing)|repro_?issues?|issues?_?\d+)(?=$|[/_.\s-])",
     re.IGNORECASE,
 )
+# A name that opens with training says behind it on what: `fine-tune_on_hf_dataset.py` makes no data set.
+_TRAINED_ON = regex(
+    r"(?:^|(?<=/))((?:run[_-])?(?:pre[_-]?|re)?(?:train|fine[_-]?tun)(?:e|er|ing)?(?:[_-]\w{1,20})?)[_-](?:on|with|from|using)[_-][^/]*$",
+    re.IGNORECASE,
+)
 # Folders of what keeps a repository in order.
 _BESIDE_FOLDERS = frozenset({"utils", "util", "tests", "test", "ci", "maintenance"})
 # What a pipeline does with a model that an earlier stage of it has trained.
@@ -89,7 +94,7 @@ def is_beside(run: Run) -> bool:
     if run.script is not None and _trains_tokenizer(run.script):
         return True
     if command is None:
-        return bool(run.script and _BESIDE.search(_stem(run.script.path)))
+        return bool(run.script and _names_step(_stem(run.script.path)))
     if _is_told_to_judge(run, command) or command.tool.partition(".")[0] in _EVALUATORS:
         return True
     if "do_train" not in command.options and {"do_eval", "do_predict"} & command.options.keys():
@@ -105,11 +110,11 @@ def is_beside(run: Run) -> bool:
         named = command.tool  # behind a tool's name a path says where its data lie, and no step
     # What starts the project's own package is its work, whatever that is called: an evaluation's is to evaluate.
     is_own_package = "." not in target and run.script is not None and run.script.name == "__main__.py"
-    if (_BESIDE.search(named) or _SIDE_SERVICE.search(named)) and not is_own_package:
+    if (_names_step(named) or _SIDE_SERVICE.search(named)) and not is_own_package:
         return True
     if _BEFORE_WORKERS.search(target) and command.source.mentions("model_worker"):
         return True
-    if not command.evidence.path.lower().endswith((".md", ".rst", "makefile")) and _BESIDE.search(
+    if not command.evidence.path.lower().endswith((".md", ".rst", "makefile")) and _names_step(
         _stem(command.evidence.path)
     ):
         return True
@@ -260,6 +265,11 @@ def _is_asked_by(run: Run, runs: Sequence[Run]) -> bool:
         and stem in other.script.code.imported()
         for other in runs
     )
+
+
+def _names_step(name: str) -> bool:
+    """Whether a name tells of a step beside the work."""
+    return _BESIDE.search(_TRAINED_ON.sub(r"\1", name)) is not None
 
 
 def _stem(path: str) -> str:

@@ -77,7 +77,10 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
     notebook = run.script if run.command is None and run.script and run.script.form is Form.NOTEBOOK else None
     if notebook is not None and (between := _between_cells(notebook)) is not None:
         return Finding("hardware.gpu_count", between.value, between.why, Confidence.LOW, between.evidence)
-    stated = [f for f in documented.detect(checkout, run) if f.field == "documented.gpu_count"]
+    said = documented.detect(checkout, run)
+    # "at least one A100 (80GB) to support the inference": in a paragraph that speaks of training as well, of no training's cards.
+    to_infer = {(f.evidence, f.why) for f in said if f.field == "documented.inference.card"}
+    stated = [f for f in said if f.field == "documented.gpu_count" and (f.evidence, f.why) not in to_infer]
     stated = [f for f in stated if not _is_said_where(checkout, f, _DENIED)]
     stated = [f for f in stated if f.value != "1" or not _is_said_where(checkout, f, _ONE_AS_WELL)]
     certain = [f for f in stated if not _is_said_where(checkout, f, _CONDITION)]

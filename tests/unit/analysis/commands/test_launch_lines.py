@@ -26,6 +26,12 @@ def started(tree: Checkout) -> list[tuple[str, str, int | None]]:
         ({"Dockerfile": 'FROM a\nCMD ["bash", "-c", "python serve.py"]\nFROM b\nCMD python app.py\n'}, [("Dockerfile:4", "app.py", None)]),
         ({"docker-compose.yml": "services:\n  a:\n    command: python serve.py --x 1\n"}, [("docker-compose.yml:3", "serve.py", None)]),
         ({"job.yaml": "kind: Job\nspec:\n  containers:\n  - command: [python, train.py]\n    resources:\n      limits:\n        nvidia.com/gpu: 4\n"}, [("job.yaml:4", "train.py", 4)]),
+        # A script that counts its cards only to divide the batch of all; which card it is, is no count.
+        ({"run.sh": "NUM_DEVICES=8\nSTEPS=$((128 / (4 * NUM_DEVICES)))\ndeepspeed train.py --steps $STEPS\n"}, [("run.sh:3", "train.py", 8)]),
+        ({"run.sh": "NUM_DEVICES=64\ndeepspeed train.py\n"}, [("run.sh:2", "train.py", 8)]),
+        ({"run.sh": "export NUM_GPU=2\naccelerate launch train.py\n"}, [("run.sh:2", "train.py", 2)]),
+        ({"run.sh": "GPUS=3\nGPU=1\naccelerate launch train.py\n"}, [("run.sh:3", "train.py", None)]),
+        ({"run.sh": "NUM_DEVICES=8\npython train.py\n"}, [("run.sh:2", "train.py", None)]),
         ({"task.yaml": "resources:\n  accelerators: A100:8\nenvs:\n  LR: 1\nsetup: |\n  python prepare.py\nrun: |\n  cd x\n  torchrun --nproc_per_node=$SKYPILOT_NUM_GPUS_PER_NODE train.py --lr $LR\n"}, [("task.yaml:9", "train.py", 8)]),
         ({"go.slurm": "#SBATCH --nodes=2\n#SBATCH --gres=gpu:a100:8\nsrun python train.py\n"}, [("go.slurm:3", "train.py", 8)]),
         ({"go.sh": "#SBATCH --gpus=16\n#SBATCH -N 2\npython train.py\n"}, [("go.sh:3", "train.py", 8)]),

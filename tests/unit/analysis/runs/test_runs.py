@@ -56,6 +56,10 @@ def test_what_a_script_prints_before_it_runs_it_is_no_command(checkout: Build, s
         ({"README.md": "```\npython demo.py\npython tuning_kit/train.py\n```\n", "demo.py": INFER, "tuning_kit/train.py": TRAIN}, "python demo.py"),
         # But no training over several cards that the README itself tells of is one.
         ({"README.md": "```\npython demo.py\ntorchrun --nproc_per_node 8 tuning_kit/train.py\n```\n", "demo.py": INFER, "tuning_kit/train.py": TRAIN}, "torchrun train.py"),
+        # What a training is done on, its name says behind it; one that opens with another word is a step beside.
+        ({"README.md": "```\npython transcribe.py\ntorchrun --nproc_per_node 4 train/fine-tune_on_hf_dataset.py\n```\n", "transcribe.py": INFER, "train/fine-tune_on_hf_dataset.py": TRAIN}, "torchrun fine-tune_on_hf_dataset.py"),
+        ({"train_with_validation.py": TRAIN, "infer.py": INFER}, "train_with_validation.py"),
+        ({"dataset_from_training.py": TRAIN, "evaluate_with_train_split.py": TRAIN, "infer.py": INFER}, "infer.py"),
         # A training that evaluates as well is one; an evaluation is a step beside.
         ({"README.md": "```\npython demo.py\npython train.py --do_eval\n```\n", "demo.py": INFER, "train.py": TRAIN}, "python train.py"),
         ({"README.md": "```\npython demo.py\npython run_all.py --do_eval\n```\n", "demo.py": INFER, "run_all.py": TRAIN}, "python demo.py"),

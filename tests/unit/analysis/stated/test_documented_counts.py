@@ -486,3 +486,16 @@ def test_one_gpu_that_is_asked_for_is_one_whatever_numbers_the_program_has(check
     assert counted(plain) == "2"
     asked = "Training requires only one GPU with 24GB of memory."
     assert counted(checkout({"README.md": readme.format(asked), "train.py": program})) == "1"
+
+
+@pytest.mark.parametrize(
+    ("purpose_said", "count"),
+    [
+        # A paragraph on both programs: the card is for the one that runs the model, and tells nothing of the training.
+        ("`train.py` is used to train the model. Please have at least one A100 (80GB) to support the inference of `test.py`.", None),
+        ("The model of `src` was trained on 4 A100 (80GB) GPUs.", "4"),
+    ],
+)  # fmt: skip
+def test_cards_for_inference_are_none_of_a_training(checkout: Build, purpose_said: str, count: str | None) -> None:
+    program = "import torch\nfrom torch.nn.parallel import DistributedDataParallel\nif __name__ == '__main__':\n    m = DistributedDataParallel(model)\n    loss.cuda().backward()\n    opt.step()\n"
+    assert counted(checkout({"README.md": f"# A\n\n{purpose_said}\n", "src/train.py": program})) == count
