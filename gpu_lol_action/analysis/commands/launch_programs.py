@@ -104,7 +104,10 @@ def _told(
 def _begins(code: PythonCode, value: Value) -> bool:
     """Whether the first of a list's words, or of a text's parts, may start something: of any other no word is followed."""
     first = (*value.items, *value.parts)[0]
-    return first.path == "sys.executable" or _STARTS.match((code.resolve(first) or "").lstrip()) is not None
+    told = "python" if first.path == "sys.executable" else (code.resolve(first) or "").lstrip()
+    # Of what Python starts only a server's module counts here, and that is written as one: `["python3", path]` is a program.
+    is_program = told in {"python", "python3"} and bool(value.items[1:]) and value.items[1].text != "-m"
+    return not is_program and _STARTS.match(told) is not None
 
 
 def programs_started(checkout: Checkout, source: Source) -> Iterator[tuple[int, str]]:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_lol_action.analysis.python.code import ParseBudget, PythonCode, read_python
+from gpu_lol_action.analysis.python.scan import MANY_NAMES
 
 
 def resolved(program: str, call: str, keyword: str) -> str | None:
@@ -92,12 +93,17 @@ NAMES = ("fit", "generate", "*Trainer")
         ("from trl import SFTTrainer\nclass Mine(SFTTrainer):\n  def fit(self): pass\n  run = fit", []),
         ("'''fit(1)'''  # generate(1)\ndef generate(): pass", []),
         ("b.generate(1); a.fit(generate(2))\nfit(3)", [1, 1, 1, 2]),
+        ("x=-fit(1)\ny={2:~fit\t\f(3)}\n@fit(4)\ndef f(): pass", [1, 2, 3]),
+        ("(\n  fit\n  # one\n  # two\n  (1))", [2]),
+        ('f("""a [""", *fit(1))', [1]),
     ],
 )
 def test_calls_by_name_are_found_with_and_without_a_tree(program: str, lines: list[int]) -> None:
     fresh, parsed = read_python(program), read_python(program)
     said = [call for call in parsed.calls if call.last in NAMES or call.last.endswith("Trainer")]
     assert list(fresh.calls_named(*NAMES)) == list(parsed.calls_named(*NAMES)) == said
+    # Many names are looked for in another way.
+    assert list(read_python(program).calls_named(*NAMES, *(f"other_{n}" for n in range(MANY_NAMES)))) == said
     assert [call.line for call in said] == lines
 
 
