@@ -18,8 +18,15 @@ def is_assumed(findings: tuple[Finding, ...], model: ModelFacts) -> bool:
     family = best(findings, "model.family")
     if family is None or model.name != getattr(find_model(family.value), "name", None):
         return False
-    named = {f.value for f in findings if f.field == "model.id"}
-    return family.value not in named and model.name not in named
+    # A model has names beside the one in the table (`large-v3`).
+    return not any(
+        f.field == "model.id" and (f.value in {family.value, model.name} or _bears(f.value, model)) for f in findings
+    )
+
+
+def _bears(name: str, model: ModelFacts) -> bool:
+    found = find_model(name)
+    return found is not None and found.name == model.name
 
 
 def _is_instead(findings: tuple[Finding, ...], model: ModelFacts) -> bool:

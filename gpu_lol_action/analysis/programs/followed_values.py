@@ -55,6 +55,7 @@ class Follower:
     options: Sequence[Setting]
     configs: Sequence[Setting]
     closure: Sequence[Source]
+    aside: Sequence[Setting] = ()
     left: int = MAX_FOLLOWED
     _names: SaidNames | None = field(default=None, repr=False, compare=False)
     _built: list[BuiltArguments] = field(default_factory=list, repr=False, compare=False)
@@ -74,7 +75,7 @@ class Follower:
     @property
     def said(self) -> SaidNames:
         """What the command and the configurations say, by name."""
-        self._names = self._names or SaidNames(self.options, self.configs)
+        self._names = self._names or SaidNames(self.options, self.configs, self.aside)
         return self._names
 
     @property

@@ -22,6 +22,8 @@ class SaidNames:
 
     options: Sequence[Setting]
     configs: Sequence[Setting]
+    aside: Sequence[Setting] = ()
+    """Of a section that the run does not go by (``training`` of one that infers): said to who asks that section itself."""
     _by_name: dict[str, list[Setting]] = field(default_factory=dict, repr=False, compare=False)
     _said: dict[str, Told | None] = field(default_factory=dict, repr=False, compare=False)
 
@@ -33,6 +35,8 @@ class SaidNames:
                     words = setting.path.split(".")
                     for start in range(max(0, len(words) - MAX_WORDS), len(words)):
                         self._by_name.setdefault(".".join(words[start:]), []).append(setting)
+            for setting in self.aside:
+                self._by_name.setdefault(setting.path, []).append(setting)
         return self._by_name.get(name, [])
 
     def whole(self, name: str) -> Told | None:

@@ -48,6 +48,7 @@ _OF_TRAINING = regex(r"(?:.{0,60}\.)?(?:train(?:ing|er)?|solver)\.")
 _AMOUNTS = regex(r"world_size|batch|gpus|nodes|devices")
 LIGHTNINGS = ("model", "model.init_args")
 """Where a configuration of Lightning's command line says the parameters of its model."""
+Settings = tuple[Setting, ...]
 _UNSET = frozenset({"", "none", "null", "required", "???"})
 
 
@@ -134,7 +135,7 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         for s in (*configs, *recipe_settings(run), *written_settings(checkout, run))
         if s.path not in overridden or _is_number(s.text)
     )
-    configs = _not_of_training(_filled(tuple(kept_configs), options), run)
+    configs, aside = _not_of_training(_filled(tuple(kept_configs), options), run)
     closure = without_others(checkout, closure, (*options, *configs)) if closure else closure
     words = words_of(checkout, run, (*options, *configs))
     built = tuple(source for source in built_modules(checkout, run) if source not in words.sources)
@@ -142,7 +143,7 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     constants = constants_of((*closure[1:], *others))
     given = {setting.key for setting in options}
     values = option_values((*options, *configs), (*closure, *others))
-    followed = FollowedSettings(Follower(options, configs, (*closure, *others)))
+    followed = FollowedSettings(Follower(options, configs, (*closure, *others), aside))
     own: list[Setting] = []
     first = 2 if only_hands_on(checkout, closure) else 1
     for source in closure[:first]:
@@ -180,11 +181,13 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
     return Scope((*placed, (Confidence.LOW, rest)), OtherPlaces(checkout, run, closure).hold if closure else _used)
 
 
-def _not_of_training(configs: tuple[Setting, ...], run: Run) -> tuple[Setting, ...]:
-    """Return a configuration without the cards and batches of its ``TRAIN`` section, where the run is not one that trains."""
+def _not_of_training(configs: Settings, run: Run) -> tuple[Settings, Settings]:
+    """Return a configuration without the cards and batches of its ``TRAIN`` section, where the run is not one that trains, and these."""
     if run.behavior is not Behavior.INFERS:
-        return configs
-    return tuple(s for s in configs if _OF_TRAINING.match(s.path) is None or _AMOUNTS.search(s.key) is None)
+        return configs, ()
+    aside = tuple(s for s in configs if _OF_TRAINING.match(s.path) is not None and _AMOUNTS.search(s.key) is not None)
+    left = frozenset(aside)
+    return tuple(s for s in configs if s not in left), aside
 
 
 def _is_number(text: str) -> bool:
