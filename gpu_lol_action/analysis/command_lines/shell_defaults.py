@@ -23,7 +23,6 @@ _LOOP = regex(
 _LOOP_OVER_LIST = regex(
     r"\s*for\s+([A-Za-z_]\w{0,60})\s+in\s+\"?\$\{([A-Za-z_]\w{0,60})\[[@*]\]\}\"?\s*(?:;\s*(?:do)?\s*)?(?:#.*)?$"
 )
-_EXPORTS = regex(r"(?<!\w)export\s+([A-Za-z_]\w{0,60})=")
 _DEFAULT = (
     regex(rf"\s*{_OPENS}-z\s+{_OF}{_CLOSES}&&\s*{_SETS}\s*(?:;?\s*#.*)?$"),
     regex(rf"\s*{_OPENS}-n\s+{_OF}{_CLOSES}\|\|\s*{_SETS}\s*(?:;?\s*#.*)?$"),
@@ -50,11 +49,6 @@ def first_turn(line: str) -> str:
         return f'{listed[1]}="${{{listed[2]}[0]}}"'
     found = _LOOP.match(line)
     return f'{found[1]}="{found[2]}"' if found is not None else line
-
-
-def names_exported(text: str) -> frozenset[str]:
-    """Return the names of the variables that a text exports (``export N_GPUS=2``): the programs that it starts have them, too."""
-    return frozenset(_EXPORTS.findall(text)) if "export " in text else frozenset()
 
 
 def exported(names: frozenset[str], variables: Mapping[str, str]) -> dict[str, str]:

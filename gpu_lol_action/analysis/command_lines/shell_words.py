@@ -13,10 +13,15 @@ _WORD = regex(r"""(?:[^ \t\r\n'"]|'[^']*'|"[^"]*")+""")
 _TO_FILE = regex(r"[\d&]?>>?|<")
 _REDIRECTED = regex(r"[\d&]?>>?&?[\w./$-]+")
 _SOURCES = regex(
-    r"(?:source|\.)\s+([\"']?.{1,300}?\.(?:sh|bash)|[\"']?[\w./-]{1,200})[\"']?((?:\s+[^\s#]{1,100}){0,10})\s*(?:#.*)?$"
+    r"(?:source|\.)\s+([\"']?.{1,300}?\.(?:sh|bash|env|cfg|conf)|[\"']?(?:[\w./-]|\$\{?\w{1,60}(?::-[\w./-]{0,100})?\}?){1,200})[\"']?((?:\s+[^\s#]{1,100}){0,10})\s*(?:#.*)?$"
 )
 _EXPORTS_FILE = regex(
     r"\s*export\s+\$\((?:e?grep|cat|sed|xargs)\s[^()]{0,200}?(?<![\w.-])([\w./-]{0,80}\.env[\w.]{0,20})(?=[\s|)\"'])"
+)
+# make's own word, and just's.
+_INCLUDES = regex(r"[-s]?include\s+([\w./-]{0,100}(?:env|mk)[\w.-]{0,30})\s*(?:#.*)?$")
+_JUST_READS = regex(
+    r"set dotenv-(?:load(?:\s*:=\s*true)?|required|(?:filename|path)\s*:=\s*[\"']([\w./-]{1,100})[\"'])\s*(?:#.*)?$"
 )
 _QUOTED_OR_BETWEEN = regex(r"""'[^']*'|"[^"]*"|&&|\|\|?|;""")
 _QUOTED = regex(r"""'([^']*)'|"([^"]*)\"""")
@@ -50,7 +55,15 @@ def without_redirections(words: Sequence[str]) -> list[str]:
 
 def with_file_read(line: str) -> str:
     """Return a line that exports what a file of variables says (``export $(grep -v '^#' .env | xargs)``) as one that reads it; any other as it is."""
-    found = _EXPORTS_FILE.match(line) if "export $(" in line else None
+    if "export $(" in line:
+        found = _EXPORTS_FILE.match(line)
+    elif "include " in line[:10]:
+        found = _INCLUDES.match(line)
+    elif line.startswith("set dotenv-"):
+        found = _JUST_READS.match(line)
+        return f"source {found[1] or '.env'}" if found is not None else line
+    else:
+        return line
     return f"source {found[1]}" if found is not None else line
 
 

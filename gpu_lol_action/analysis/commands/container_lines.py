@@ -32,7 +32,7 @@ _TELLS = regex(
     r"|HEIGHT|WIDTH|RESOLUTION|IMAGE_SIZE|FRAMES",
     re.IGNORECASE,
 )
-_INNER = regex(r"(?<!^services)\.(?:environment|env|modelformat|build)$")
+_INNER = regex(r"(?<!^services)\.(?:environment|env|env_file|modelformat|build)$")
 _SETS = regex(r"\s*(?:export\s|[A-Za-z_]\w*=)")
 _SHELLS = ("bash", "sh", "/bin/bash", "/bin/sh")
 # Servers, which ask for no variables but those that tell.
@@ -109,12 +109,20 @@ def container_lines(source: Source, put: Put, read: Read) -> Iterator[tuple[int,
             yield container.line, with_variables(in_front, put(started, known)), ""
 
 
-def given_to_image(source: Source, put: Put, read: Read, folder: str) -> dict[str, str]:
-    """Return the variables that a file gives the one container whose image is built in that folder, and that starts what the image does."""
+def given_to_image(source: Source, put: Put, read: Read, image: Source) -> dict[str, str]:
+    """Return the variables that a file gives the one container that is built by that image's file, and that starts what the image does.
+
+    A command that the image has word for word, too, is the image's own.
+    """
     beside = read(".env") if "${" in source.text else {}
-    built = [each for _, each in _containers(source) if each.build is not None and not each.words]
+    folder = image.folder
+    built = [each for _, each in _containers(source) if each.build is not None and _starts_as(each, image)]
     given = [each.all_given(read) for each in built if joined(source.folder, each.build or "") == folder]
     return {name: put(value, beside) for name, value in given[0].items()} if len(given) == 1 else {}
+
+
+def _starts_as(container: _Container, image: Source) -> bool:
+    return all(word in image.text for words in container.words.values() for text in words for word in text.split())
 
 
 def _lines(texts: Iterable[str]) -> Iterator[str]:
@@ -144,6 +152,8 @@ def _containers(source: Source) -> list[tuple[str, _Container]]:
             container.served = _HUGGING_FACE if setting.text.lower() == "huggingface" else ()
         elif owner.endswith(".environment"):
             container.give(key.upper(), setting.text)
+        elif owner.endswith(".env_file"):
+            container.files += [setting.text] if key == "path" else []
         elif owner.endswith(".build"):
             container.build = setting.text if key == "context" else container.build
         elif key == "name":

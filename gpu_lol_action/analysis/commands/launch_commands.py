@@ -38,6 +38,7 @@ from gpu_lol_action.analysis.commands.cloned_paths import at_hand
 from gpu_lol_action.analysis.commands.console_scripts import scripts_of_its_own
 from gpu_lol_action.analysis.commands.estimator_jobs import estimator_lines
 from gpu_lol_action.analysis.commands.example_calls import example_call
+from gpu_lol_action.analysis.commands.exported_variables import environment_of
 from gpu_lol_action.analysis.commands.installed_tools import is_a_word_alone
 from gpu_lol_action.analysis.commands.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
 from gpu_lol_action.analysis.commands.launch_programs import MAX_PROGRAMS, programs_started, started_lines, submits_job
@@ -51,7 +52,7 @@ from gpu_lol_action.analysis.commands.machine_requests import (
 from gpu_lol_action.analysis.commands.moved_folders import found_there
 from gpu_lol_action.analysis.commands.pipeline_stages import parameters
 from gpu_lol_action.analysis.commands.project_tasks import FILES
-from gpu_lol_action.analysis.commands.sourced_scripts import composed_variables, environment_of, sourcing
+from gpu_lol_action.analysis.commands.sourced_scripts import composed_variables, sourcing
 from gpu_lol_action.analysis.commands.wrapped_commands import working_part, wrapped
 from gpu_lol_action.analysis.documents.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.documents.reading_order import by_mention, by_name
@@ -261,7 +262,7 @@ def _of_source(
             continue
         command = parse_command(at_hand(checkout, line), line.variables, source, line.line, scripts)
         if command is not None and not is_a_word_alone(checkout, command.tool):
-            known = {**environment_of(source, line.variables), **command.environment}
+            known = {**environment_of(checkout, source, line.variables, line.text), **command.environment}
             command = replace(command, section=line.section, folder=line.folder, environment=known)
             yield _requested(command, request)
         elif depth < MAX_FOLLOWED:
@@ -291,16 +292,18 @@ def _led_to(
     taken = set_by_options(script.text, parameters)
     passed = {**handed_places(parameters[:20]), **handed_words(script.text, parameters)} if taken is None else taken
     passed = passed or (example_call(script) if not parameters else {})
-    given = {**environment_of(source, line.variables), **own, **passed}
+    above = {**environment_of(checkout, source, line.variables), **own}  # a shell's children have it, and theirs
     request = request_of_words(runner + words)
     said = Evidence(source.path, line.line)
     way = " ".join([script.path, target, *parameters, *own])
     if way in seen or len(seen) > MAX_ENTERED or len(script.text) > MAX_SCRIPT:
         return
     seen |= {script.path, way}
-    for command in _of_source(checkout, script, seen, given, depth + 1, line.folder):
+    for command in _of_source(checkout, script, seen, {**above, **passed}, depth + 1, line.folder):
         if not target or command.section == target or command.evidence.path != script.path:
-            yield _requested(replace(command, said=said, section=line.section or command.section), request)
+            known = {**above, **command.environment}
+            section = line.section or command.section
+            yield _requested(replace(command, said=said, section=section, environment=known), request)
     handed = handed_on(own, parameters) if request.gpus is None else request
     for inner in dict.fromkeys(checkout.find_named(word) for word in parameters if word.endswith(".sh")):
         if inner is not None and inner.form is Form.SHELL and inner.path not in seen:

@@ -1,7 +1,7 @@
 """What keeps processes running, or names tasks, starts: systemd's units, a Procfile, supervisord's programs, a Taskfile.
 
-Formats: systemd.service(5) (``ExecStart=``, ``Environment=``), Heroku's Procfile, supervisord's configuration (``command=`` under
-``[program:…]``), Task's schema (``vars``, ``tasks.*.cmds``, ``{{.NAME}}``).
+Formats: systemd.service(5) (``ExecStart=``, ``Environment=``, ``EnvironmentFile=``), Heroku's Procfile, supervisord's configuration (``command=`` under
+``[program:…]``), Task's schema (``dotenv``, ``vars``, ``tasks.*.cmds``, ``{{.NAME}}``).
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ MAX_TEXT = 4000  # characters of one command
 _UNIT, _PROCFILE, _SUPERVISED = ".service", "procfile", "supervisord.conf"
 _STARTS = regex(r"ExecStart=[-@:+!]{0,3}(\S.*)$")
 _SETS = regex(r"Environment=[\"']?([A-Za-z_]\w{0,60})=([\w./:@+-]{1,200})[\"']?\s*$")
+# Where it is installed nobody knows here: the file of that name is meant.
+_READS = regex(r"EnvironmentFile=-?\S{0,200}?([\w.-]{1,80})\s*$")
 _PROCESS = regex(r"[A-Za-z][\w-]{0,40}:\s*(\S.*)$")
 _COMMAND = regex(r"command\s?=\s?(\S.*)$")
 _NAMED = regex(r"\{\{\s?\.(\w{1,60})\s?\}\}")
@@ -38,6 +40,8 @@ def service_lines(source: Source) -> Iterator[tuple[int, str, str]]:
         elif (found := _SETS.match(text)) is not None:
             if not is_secret(found[1], found[2]):
                 yield number, f"export {found[1]}={found[2]}", ""
+        elif (found := _READS.match(text)) is not None:
+            yield number, f"source {found[1]}", ""
         elif (found := starts.match(text)) is not None:
             yield number, found[1], ""
         else:
@@ -53,6 +57,8 @@ def taskfile_lines(source: Source) -> Iterator[tuple[int, str, str]]:
         place, _, key = setting.path.rpartition(".")
         if place == "vars" or place.endswith(".vars"):
             yield setting.evidence.line, f"{key.upper()}={setting.text}", ""
+        elif setting.path == "dotenv":
+            yield from ((setting.evidence.line, f"source {name.strip()}", "") for name in setting.text.split(","))
         elif setting.path.startswith("tasks.") and key in {"cmds", "cmd"}:
             put = _NAMED.sub(lambda found: f"${{{found[1].upper()}}}", setting.text)
             yield from ((setting.evidence.line, line, "") for line in put.split("\n"))

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterable, Mapping
 
 from gpu_lol_action.analysis.command_lines.container_words import is_secret
-from gpu_lol_action.analysis.command_lines.shell_defaults import exported, handed_places, is_left_open, names_exported
+from gpu_lol_action.analysis.command_lines.shell_defaults import handed_places, is_left_open
 from gpu_lol_action.analysis.commands.container_lines import given_to_image
 from gpu_lol_action.analysis.commands.launch_lines import NOTHING, Sourcing, substitute, variables_left
 from gpu_lol_action.analysis.commands.program_configs import plain_path
@@ -23,10 +23,12 @@ MAX_TEXT = 32 * 1024  # characters of a script that others read
 MAX_READINGS = 100  # of one checkout: each with other variables before it
 MAX_PER_SCRIPT = 10
 MAX_NESTED = 2
+MAX_NAMED = 5  # files of variables that one program reads
 MAX_COMPOSED, _COMPOSES = 5, ("docker-compose", "compose")
 COPIED = ("example", "sample", "template", "dist", "default", "defaults")
 """What a file of variables that is to be copied is called behind its name."""
 MAX_KEY = 4000
+_READ = frozenset({Form.SHELL, Form.INI})  # a file of variables may be called `train.cfg`
 # Up to the last sign of what tells where the script lies: `"$(dirname "$0")/env.sh"`, `${ROOT}/scripts/env.sh`.
 _TAIL = regex(r"(?:^|[\s\"')}]|\$\w{1,60}/)/?((?:\.{0,2}/){0,20}\.?[\w-][\w./-]{0,200})[\"']?$")
 
@@ -35,7 +37,7 @@ def sourcing(checkout: Checkout, source: Source, nested: int = 0) -> Sourcing:
     """Return what answers, for this script, what another one leaves set that it reads with these variables set before."""
 
     def left(name: str, words: Iterable[str], variables: Mapping[str, str]) -> Mapping[str, str]:
-        script = _found(checkout, source, name)
+        script = script_read(checkout, source, name)
         if script is None or script is source or len(script.text) > MAX_TEXT or nested >= MAX_NESTED:
             return {}
         given = {**variables, **handed_places(list(words)[:20])}
@@ -47,18 +49,6 @@ def sourcing(checkout: Checkout, source: Source, nested: int = 0) -> Sourcing:
     return left
 
 
-def environment_of(source: Source, variables: Mapping[str, str]) -> Mapping[str, str]:
-    """Return those of the variables known at a line that the programs started there have as well: an image's are all its own."""
-    if source.form is Form.DOCKERFILE:
-        return variables
-    return exported(_exporting(source), variables) if source.form in {Form.SHELL, Form.MARKDOWN} else NOTHING
-
-
-@remembered
-def _exporting(source: Source) -> frozenset[str]:
-    return names_exported(source.text)
-
-
 def composed_variables(checkout: Checkout, image: Source) -> Mapping[str, str]:
     """Return what Docker Compose gives the one service that it starts an image's own command for; nothing for other files."""
     if image.form is not Form.DOCKERFILE:
@@ -68,7 +58,7 @@ def composed_variables(checkout: Checkout, image: Source) -> Mapping[str, str]:
         if source.mentions("services:") and source.mentions("build") and source.mentions("env"):
             left = sourcing(checkout, source)
             read = functools.partial(_read, left)
-            if given := given_to_image(source, substitute, read, image.folder):
+            if given := given_to_image(source, substitute, read, image):
                 return given
     return NOTHING
 
@@ -77,8 +67,8 @@ def _read(left: Sourcing, name: str) -> Mapping[str, str]:
     return left(name, (), NOTHING)
 
 
-def _found(checkout: Checkout, source: Source, name: str) -> Source | None:
-    """Return the script that is meant: beside the one that reads it, at that path, or, with its folder named, where a path ends so."""
+def script_read(checkout: Checkout, source: Source, name: str) -> Source | None:
+    """Return the script that a line reads, or the file of variables: beside the one that reads it, at that path, or, with its folder named, where a path ends so."""
     tail = _TAIL.search(name.strip()[:400])
     if tail is None:
         return None
@@ -87,7 +77,7 @@ def _found(checkout: Checkout, source: Source, name: str) -> Source | None:
     if found is None and "/" in (named := plain_path(tail[1])):
         found = checkout.find_named(named)
         found = found if found is not None and found.path.endswith("/".join(named.split("/")[-2:])) else None
-    return found if found is not None and found.form is Form.SHELL else None
+    return found if found is not None and found.form in _READ else None
 
 
 def _read_beside(checkout: Checkout, folder: str, name: str) -> Source | None:
@@ -103,10 +93,24 @@ def _read_beside(checkout: Checkout, folder: str, name: str) -> Source | None:
     return next((each for each in tried if each is not None), None)
 
 
-def variables_beside(checkout: Checkout, source: Source) -> dict[str, tuple[str, Evidence]]:
-    """Return what the file of variables beside a program sets, each with its line: what ``load_dotenv()`` puts into the environment."""
-    script = _found(checkout, source, ".env")
-    if script is None or len(script.text) > MAX_TEXT:
+def variables_beside(checkout: Checkout, source: Source, names: Iterable[str] = ()) -> dict[str, tuple[str, Evidence]]:
+    """Return what the file of variables that a program reads sets, each with its line: what ``load_dotenv()`` puts into the environment.
+
+    ``names``: the files that the program names; where it names none that is here, the one beside it. What several say otherwise is not told.
+    """
+    named = dict.fromkeys(script for name in names if (script := script_read(checkout, source, name)) is not None)
+    found: dict[str, tuple[str, Evidence]] = {}
+    differ: set[str] = set()
+    beside = script_read(checkout, source, ".env") if not named else None
+    for script in [*named][:MAX_NAMED] if beside is None else [beside]:
+        for name, (value, where) in _lines_of(checkout, script).items():
+            if found.setdefault(name, (value, where))[0] != value:
+                differ.add(name)
+    return {name: told for name, told in found.items() if name not in differ}
+
+
+def _lines_of(checkout: Checkout, script: Source) -> dict[str, tuple[str, Evidence]]:
+    if len(script.text) > MAX_TEXT:
         return {}
     lines: dict[str, int] = {}
     for number, line in enumerate(script.text.split("\n"), 1):
@@ -127,7 +131,7 @@ def _left(
     before = dict(given)
     after = variables_left(script, before, sourcing(checkout, script, nested + 1))
     left = {name: value for name, value in after.items() if not name.isdigit() and before.get(name) != value}
-    if sets_variables(path):
+    if sets_variables(path) or script.form is Form.INI:
         left = {n: value for n, value in left.items() if not is_secret(n, value) and not is_left_open(value)}
     return tuple(left.items())
 

@@ -11,7 +11,7 @@ from gpu_lol_action.analysis.commands.monai_bundles import bundle_configs
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configuration import read_settings
 from gpu_lol_action.analysis.files.setting import fold_key
-from gpu_lol_action.analysis.formats.paths import Form
+from gpu_lol_action.analysis.formats.paths import Form, Role, sets_variables
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.domain.finding import Evidence
 from gpu_lol_action.domain.patterns import regex
@@ -27,10 +27,11 @@ _MARKS = frozenset({
     "base_lr", "ims_per_batch", "meta_architecture", "train_micro_batch_size_per_gpu", "global_batch_size", "optim_wrapper",
     "train_cfg", "train_dataloader", "samples_per_gpu", "lr_config", "max_epochs", "lr", "_base_", "max_length", "train_iters",
     "infer_backend", "adapter_name_or_path", "vllm_maxlen", "gpu_memory_utilization", "max_model_len", "model_source",
+    "pretrained_model_name_or_path", "network_module", "imgsz",
 })  # fmt: skip
 _TRAINS = _MARKS - {"base_model", "model_name_or_path", "sequence_len", "cutoff_len", "max_seq_length", "max_length", "_component_",
                     "_base_", "meta_architecture", "infer_backend", "adapter_name_or_path", "vllm_maxlen", "gpu_memory_utilization",
-                    "max_model_len", "model_source"}  # fmt: skip
+                    "max_model_len", "model_source", "pretrained_model_name_or_path", "imgsz"}  # fmt: skip
 
 # Beside a learning rate one of these makes a file one as well: by itself each may be of anything that is repeated.
 _RATE = regex(r"(?:base_|init_|max_|peak_)?(?:lr|learning_rate)(?:_\w{1,20})?")
@@ -103,7 +104,8 @@ def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
     if tuned := tuple(config for source in checkout.of(Form.YAML) if (config := _tuned_config(source)) is not None):
         return tuned[:MAX_CONFIGS]
     found: list[TrainingConfig] = []
-    for source in sorted((*checkout.of(Form.YAML, Form.JSON, Form.TOML), *programs), key=_order):
+    files = (*checkout.of(Form.YAML, Form.JSON, Form.TOML), *_variables(checkout))
+    for source in sorted((*files, *programs), key=_order):
         config = _training_config(source)
         if config is not None:
             found.append(config)
@@ -112,6 +114,12 @@ def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
     if not found and not checkout.of(Form.SHELL):
         found = [config for source in checkout.of(Form.YAML) if (config := _launcher_config(source)) is not None]
     return tuple(found[:MAX_CONFIGS])
+
+
+def _variables(checkout: Checkout) -> list[Source]:
+    """Return the files of variables that a trainer elsewhere may be configured by (SimpleTuner's ``config/config.env``)."""
+    given = checkout.of(Form.SHELL, roles=(Role.WORKLOAD, Role.ASIDE))
+    return [source for source in given if sets_variables(source.path)][:MAX_CONFIGS]
 
 
 def _bundle_config(source: Source) -> TrainingConfig:

@@ -1,4 +1,4 @@
-"""Configuration files as flat settings: YAML (axolotl, LLaMA-Factory, torchtune, Hugging Face), JSON and TOML."""
+"""Configuration files as flat settings: YAML (axolotl, LLaMA-Factory, torchtune, Hugging Face), JSON, TOML and shell variables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.files.setting import BROKEN, MAX_KEY, TOO_DEEP, Setting, fold_key
 from gpu_lol_action.analysis.files.spacy_pipelines import pipeline_settings
+from gpu_lol_action.analysis.files.variable_files import variable_settings
 from gpu_lol_action.analysis.formats.json_text import parse_json
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.formats.toml_reading import read_toml
@@ -187,5 +188,5 @@ def _yaml(source: Source) -> Iterator[Setting]:
 
 
 _READERS: Mapping[Form, Callable[[Source], Iterator[Setting]]] = {
-    Form.JSON: _json, Form.YAML: _yaml, Form.TOML: _toml, Form.INI: pipeline_settings
+    Form.JSON: _json, Form.YAML: _yaml, Form.TOML: _toml, Form.INI: pipeline_settings, Form.SHELL: variable_settings
 }  # fmt: skip

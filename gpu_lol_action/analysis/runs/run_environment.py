@@ -10,7 +10,7 @@ from gpu_lol_action.analysis.commands.service_variables import given_by_service
 from gpu_lol_action.analysis.commands.sourced_scripts import variables_beside
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.files.setting import Setting, fold_key
-from gpu_lol_action.analysis.programs.asked_environment import asked_as, reads_variables
+from gpu_lol_action.analysis.programs.asked_environment import asked_as, reads_variables, variable_files
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.domain.finding import Evidence
 
@@ -21,8 +21,10 @@ def of_environment(checkout: Checkout, run: Run) -> Iterator[Setting]:
         return
     command = run.command
     given: dict[str, tuple[str, Evidence]] = {}
-    if any(reads_variables(source) for source in import_closure(checkout, run.script)):
-        given = variables_beside(checkout, run.script)
+    reading = [source for source in import_closure(checkout, run.script) if reads_variables(source)]
+    if reading:
+        names = dict.fromkeys(name for source in reading for name in variable_files(source))
+        given = variables_beside(checkout, run.script, names)
     if command is not None:
         place = checkout.find(run.evidence.path)
         service = given_by_service(place, run.evidence.line) if place is not None else {}
