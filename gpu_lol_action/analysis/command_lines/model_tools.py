@@ -12,7 +12,7 @@ from gpu_lol_action.domain.patterns import regex
 MODEL_TOOLS = {
     "whisper": "openai-whisper", "whisper-ctranslate2": "whisper-ctranslate2", "whisperx": "whisperx", "insanely-fast-whisper": "insanely-fast-whisper",
     "demucs": "demucs", "tts": "coqui-tts", "boltz": "boltz", "chai-lab": "chai_lab", "colabfold_batch": "colabfold[alphafold]", "esm-fold": "fair-esm[esmfold]",
-    "aphrodite": "aphrodite-engine", "mlc_llm": "mlc-llm", "marker_single": "marker-pdf",
+    "aphrodite": "aphrodite-engine", "mlc_llm": "mlc-llm", "marker_single": "marker-pdf", "infinity_emb": "infinity-emb[all]", "xinference": "xinference[all]",
 }  # fmt: skip
 """By command: what pip installs it with, by the projects' own pages."""
 
@@ -21,6 +21,8 @@ _VERBS = {
     "chai-lab": frozenset({"fold"}),
     "aphrodite": frozenset({"run", "serve"}),
     "mlc_llm": frozenset({"serve", "chat"}),
+    "infinity_emb": frozenset({"v2"}),
+    "xinference": frozenset({"launch"}),
 }
 # Where each is told the cores, and what runs no model at all.
 _DEVICES, _CORES = ("device", "d", "accelerator", "use_cuda"), frozenset({"cpu", "mps", "false", "0"})
@@ -53,6 +55,13 @@ def is_model_command(tool: str, options: Mapping[str, str], places: Sequence[str
     if tool in _OPTIONS:
         return not _OPTIONS[tool].isdisjoint(options)
     return any(_FILE.fullmatch(word) for word in (*places[:2], *list(options.values())[:4]))
+
+
+def is_unmistakable(tool: str, options: Mapping[str, str]) -> bool:
+    """Whether such a command tells what no other program of that name is told: a card, one of its models, or a word of its own before a file."""
+    is_on_a_card = any(options.get(name, "").lower().startswith(("cuda", "gpu", "true")) for name in _DEVICES)
+    size = options.get("model", "").removesuffix(".en")
+    return is_on_a_card or (tool in _OF_SPEECH and size in _SIZES) or tool in _VERBS
 
 
 def model_of_tool(tool: str, options: Mapping[str, str], words: Sequence[str]) -> str | None:

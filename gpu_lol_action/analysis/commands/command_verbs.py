@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.command_lines.launch_tools import SERVING_TOOLS
 from gpu_lol_action.analysis.command_lines.model_tools import MODEL_TOOLS
 from gpu_lol_action.analysis.commands.launch_commands import LaunchCommand
 from gpu_lol_action.analysis.files.checkout import Source
+from gpu_lol_action.analysis.files.configuration import read_settings
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.domain.patterns import regex
@@ -32,6 +33,7 @@ _USING_VERB = regex(
     r"serve|infer|inference|predict|chat|generate|transcribe|separate|enhance|denoise|translate|synthesi[sz]e|segment|detect|upscale|restore|caption|coloriz(?:e|ation)|speak"
 )
 # Sub-commands that write a configuration, list what there is or fetch files: no model runs for them.
+_YOLO_MODES = frozenset({"train", "val", "predict", "export", "track", "benchmark"})
 _ASKS = frozenset({"configure", "config", "init", "list", "ls", "download", "version", "login", "recipe", "recipes", "info", "help", "doctor"})  # fmt: skip
 _SERVING_MODE = regex(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?:e|ing)|transcribe|chat|demo")
 _JUDGES = regex(r"tests?|testing|eval\w*|val|valid\w*|benchmark\w*")
@@ -165,16 +167,16 @@ def is_training_chapter(command: LaunchCommand) -> bool:
     return bool(_FOR_ALL.fullmatch(name) and command.options and _CHAPTER_ON_TRAINING.match(command.section))
 
 
-def by_words(command: LaunchCommand) -> Behavior:
-    """Return what a command does whose program is not here, told from its words."""
+def by_words(command: LaunchCommand, configs: Sequence[Source] = ()) -> Behavior:
+    """Return what a command does whose program is not here, told from its words, or from the configuration that it names."""
     if command.tool in _TRAINS_UNTOLD and by_verb(command) is not Behavior.INFERS and not only_judges(command):
         return Behavior.TRAINS
     if command.tool in MODEL_TOOLS:
         return Behavior.INFERS
     if command.tool in _OF_VERBS and set(command.words[:1]) & _TRAINING_VERBS:
         return Behavior.TRAINS
-    if command.tool == "yolo" and "mode" in command.options:
-        return Behavior.TRAINS if command.options["mode"] == "train" else Behavior.INFERS
+    if command.tool == "yolo" and (mode := _mode_of_yolo(command, configs)) is not None:
+        return Behavior.TRAINS if mode == "train" else Behavior.INFERS
     if command.tool == "autotrain" and _is_switched_to_train(command):
         return Behavior.TRAINS
     words = f"{command.target} {' '.join(command.words[:2])}"
@@ -200,6 +202,15 @@ def by_words(command: LaunchCommand) -> Behavior:
     if _BENCHMARK.match(command.options.get("tasks", "")) and not is_told_to_train(command):
         return Behavior.INFERS  # evaluation harnesses are launched on several cards as well
     return Behavior.TRAINS if command.is_launcher or "_train" in name else Behavior.INFERS
+
+
+def _mode_of_yolo(command: LaunchCommand, configs: Sequence[Source]) -> str | None:
+    """Return the mode of Ultralytics' command, said by its words or in the file that stands for them (``yolo cfg=args.yaml``)."""
+    said = command.options.get("mode") or next((word for word in command.words[:3] if word in _YOLO_MODES), None)
+    if said is not None or "cfg" not in command.options:
+        return said
+    told = (setting for source in configs for setting in read_settings(source) if setting.path == "mode")
+    return next((setting.text.lower() for setting in told), None)
 
 
 def is_configured_to_train(command: LaunchCommand, configs: Sequence[Source]) -> bool:

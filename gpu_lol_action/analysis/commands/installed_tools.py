@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from gpu_lol_action.analysis.command_lines.model_tools import is_unmistakable
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.paths import Form
@@ -16,9 +19,10 @@ _PACKAGES = {
 MAX_SOURCES, MAX_TEXT = 200, 100_000
 
 
-def is_a_word_alone(checkout: Checkout, tool: str) -> bool:
-    """Whether a command's tool is such a word, and nothing here has its package installed."""
-    return tool in _WORDS and not _is_installed(checkout, tool)
+def is_a_word_alone(checkout: Checkout, source: Source, tool: str, options: Mapping[str, str]) -> bool:
+    """Whether a command's tool is such a word, and nothing here has its package installed; a script that tells it a card, or its model, means it."""
+    is_meant = source.form is Form.SHELL and tool in _WORDS and is_unmistakable(tool, options)
+    return tool in _WORDS and not is_meant and not _is_installed(checkout, tool)
 
 
 @remembered

@@ -261,7 +261,7 @@ def _of_source(
         if not may_start(line.text, scripts):
             continue
         command = parse_command(at_hand(checkout, line), line.variables, source, line.line, scripts)
-        if command is not None and not is_a_word_alone(checkout, command.tool):
+        if command is not None and not is_a_word_alone(checkout, source, command.tool, command.options):
             known = {**environment_of(checkout, source, line.variables, line.text), **command.environment}
             command = replace(command, section=line.section, folder=line.folder, environment=known)
             yield _requested(command, request)

@@ -20,6 +20,7 @@ from gpu_lol_action.analysis.models.model_cards import is_model_card
 from gpu_lol_action.analysis.needs.container_cards import container_need, container_workload, served_on_a_card
 from gpu_lol_action.analysis.needs.made_for_cards import kernels_workload, made_for_cards
 from gpu_lol_action.analysis.needs.moved_to_card import code_need, code_workload
+from gpu_lol_action.analysis.needs.told_cards import told_card, told_workload
 from gpu_lol_action.analysis.needs.why_no_gpu import why_no_gpu
 from gpu_lol_action.analysis.package_lists.locked_extras import is_locked_with_extras
 from gpu_lol_action.analysis.package_lists.package_files import package_name
@@ -86,11 +87,16 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         return [need, Finding("workload", kind, why, Confidence.LOW, wish.evidence)]
     if native is not None and need == native:
         return [need, native_workload(checkout, need)]
-    if run is None and (does := container_workload(checkout, need) or code_workload(checkout, need)) is not None:
+    if run is None and (does := _does(checkout, need)) is not None:
         return [need, does]
     if run is None:
         return _of_nothing_started(checkout, need)
     return [need, made_to_train(checkout, run) or _of_run(checkout, run)]
+
+
+def _does(checkout: Checkout, need: Finding) -> Finding | None:
+    """Return what a checkout without a run does on its card, told by its containers, its code, or what its scripts start."""
+    return container_workload(checkout, need) or code_workload(checkout, need) or told_workload(checkout, need)
 
 
 def _is_silent_training(run: Run | None) -> bool:
@@ -157,6 +163,7 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
         or native_need(checkout)
         or container_need(checkout)
         or (made_for_cards(checkout) if is_library else code_need(checkout))
+        or told_card(checkout)
     )
 
 

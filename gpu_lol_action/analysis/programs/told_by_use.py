@@ -11,7 +11,7 @@ from gpu_lol_action.domain.patterns import regex
 # Options that only a program that writes or draws with a model has, whatever it calls the function that does.
 _OPTIONS = frozenset({"max_new_tokens", "max_gen_len", "num_inference_steps", "guidance_scale"})
 _CALLED = regex(r"generate_(?:text|image|video|speech|audio|story|caption)s?(?:_|$)")
-_ON_A_CARD = regex(r"\bdevice\s?=\s?[\"']cuda(?::\d{1,2})?[\"']")
+_ON_A_CARD = regex(r"\bdevice\s?=\s?[\"']cuda(?::\d{1,2})?[\"']|\bgetPlatformByName\(\s?[\"']CUDA[\"']")
 
 
 def uses_a_model(script: Source, *, uses_gpu: bool) -> bool:
@@ -39,7 +39,11 @@ def _writes(script: Source) -> bool:
 @remembered
 def _places_on_a_card(script: Source) -> bool:
     """Whether a program has a library that nobody knows compute on a card (``run_inference(device="cuda:0")``); trees are no networks."""
-    if script.code is None or not script.mentions("cuda") or not script.code.imports:
+    if (
+        script.code is None
+        or not (script.mentions("cuda") or script.mentions("getPlatformByName"))
+        or not script.code.imports
+    ):
         return False
     if script.code.imported() & BOOSTING:
         return False

@@ -222,7 +222,7 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
         ):
             behavior = Behavior.TRAINS  # one program for all: the script around it or its configuration says what for
     elif command.is_tool or command.is_launcher or (script is None and is_fetched(command)):
-        behavior = by_words(command)
+        behavior = by_words(command, configs)
     elif script is None and command.tool == "python" and command.target.endswith(".py"):
         behavior = by_name(command)
     else:
@@ -230,7 +230,7 @@ def _of_command(checkout: Checkout, run: Run, command: LaunchCommand) -> Run | N
     # MPI starts simulations as well; the other launchers start one process per GPU.
     if behavior is Behavior.NEITHER and command.tool != "mpirun" and (command.is_launcher or command.is_tool):
         trains = script is None or TRAINING_TARGET.search(script.path)
-        behavior = by_words(command) if trains else Behavior.INFERS
+        behavior = by_words(command, configs) if trains else Behavior.INFERS
     if behavior is Behavior.NEITHER:
         return None
     configs = (
