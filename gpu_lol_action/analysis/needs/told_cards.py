@@ -27,7 +27,7 @@ _TOLD = regex(
     r"|(?<![\w-])-(?:nb|pme|bonded|update) gpu(?![\w-])"
     r"|(?<![\w-])--gpu(?:[-_]ids?)?[ =][\"']?(?:\d|all\b|true\b)"
     r"|(?<![\w-])--(?:use[-_]gpus?|(?:num|n)[-_]gpus?|gpus|ngpus?)[ =][\"']?(?:[1-9]|all\b|true\b)"
-    r"|(?<![\w-])--(?:use[-_])?(?:gpu|cuda)(?=\s|$)"
+    r"|(?<![\w-])--(?:(?:use[-_])?(?:gpu|cuda|amp|fp16|bf16)|mixed[-_]precision[ =][\"']?[fb]f?p?16)(?=[\s\"']|$)"
 )
 _SAYS = regex(r"(?:echo|printf|if|elif|while|nvidia-smi|#)\b|[A-Za-z_]\w{0,40}=[^ ]{0,200}$")
 _SETS_IN_FRONT = regex(r"(?:[A-Za-z_]\w{0,40}=\S{0,200}\s+)*")

@@ -24,6 +24,8 @@ _TAKES_A_MODELS_DTYPE = regex(r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trai
 # `weight_dtype = torch.float32`, before the branches for 16 bit: the frozen weights lie so.
 _UNLESS_TOLD = regex(r"(?m)^[ \t]{1,12}weight_dtype = torch\.float32[ \t]{0,8}$")
 _GIVEN_OUTSIDE = "ACCELERATE_MIXED_PRECISION"
+# detectron2's, as programs set it: `cfg.SOLVER.AMP.ENABLED = True`.
+_SET_IN_CODE = regex(r"(?m)^[ \t]{0,12}\w{1,30}\.SOLVER\.AMP\.ENABLED[ ]?=[ ]?(True|False)\b")
 UNTOLD = "accelerate is told no 16-bit numbers"
 TOLD_OFF = "`mixed_precision` is no"
 UNTOLD_OF_AXOLOTL = "axolotl loads and computes at 32 bit where `bf16` is off"
@@ -44,7 +46,7 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     off = _told_off(scope)
     if (said := _named(run, scope, is_off=off is not None)) is not None:
         return said
-    if (policy := _fsdps(scope) or _openmmlabs(run, scope)) is not None:
+    if (policy := _fsdps(scope) or _openmmlabs(run, scope) or _of_switch(run, scope)) is not None:
         return policy
     if (
         look_up(scope, ("bf16",)) is None
@@ -101,7 +103,22 @@ def _openmmlabs(run: Run, scope: Scope) -> Finding | None:
                 width = next((kind for s in same if (kind := _kind_of_number(s.text)) in {"bf16", "fp16"}), "fp16")
                 why = f"`{setting.text if is_wrapper else setting.path if is_told else 'fp16'}` computes in it"
                 return Finding("training.precision", width, why, confidence, setting.evidence)
-    return None
+    script = run.script if is_of_detectron else None
+    set_here = _SET_IN_CODE.search(script.text) if script is not None else None
+    if script is None or set_here is None or set_here[1] != "True":
+        return None
+    where = Evidence(script.path, script.text.count("\n", 0, set_here.start(1)) + 1)
+    return Finding("training.precision", "fp16", "`SOLVER.AMP.ENABLED` computes in it", Confidence.HIGH, where)
+
+
+def _of_switch(run: Run, scope: Scope) -> Finding | None:
+    """Return the 16-bit numbers of a switch (``--amp``) that a program is told which is not here: what it does with it is known by its name."""
+    found = look_up(scope, ("amp", "use_amp")) if run.script is None else None
+    if found is None or not is_on(found):
+        return None
+    named = look_up(scope, ("amp_dtype",))
+    width = (_kind_of_number(named.text) if named is not None else None) or "fp16"
+    return Finding("training.precision", width, f"`{found.setting.key}` is on", found.confidence, found.evidence)
 
 
 def _told_off(scope: Scope) -> Finding | None:

@@ -14,6 +14,7 @@ TOLD = {
     "a training's device": ({"run.sh": "./lab pretrain --device=cuda \\\n  --data d\n"}, "training"),
     "a simulation": ({"run.sh": "gmx mdrun -deffnm md -nb gpu -pme gpu\n"}, "inference"),
     "numbers of cards": ({"run.sh": "mpirun -n 5 refine_mpi --i p.star --gpu 0:1 --j 4\n"}, "inference"),
+    "a validation at 16 bit": ({"v.sh": "python validate.py /data --model vit_base_patch16_224 --amp\n"}, "inference"),
     "an image of CUDA": (
         {"Dockerfile": 'FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN git clone https://github.com/a/b\nCMD ["python3", "b/main.py"]\n'},
         "inference",
