@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from gpu_lol_action.analysis.command_lines.launched_tools import bare_name, tool_among
+from gpu_lol_action.analysis.command_lines.launched_tools import bare_name, simulator_words, tool_among
 from gpu_lol_action.analysis.command_lines.llama_cpp import LLAMA_CPP, computes_on_a_card
 from gpu_lol_action.analysis.command_lines.model_tools import MODEL_TOOLS, is_model_command
 from gpu_lol_action.analysis.command_lines.research_tools import RESEARCH_TOOLS
@@ -128,6 +128,9 @@ def without_runners(
             if rest[:1] and rest[0] in _UV_MODULE:  # `uv run -m package.module`
                 rest[:1] = ["python", "-m"]
             continue
+        elif taken := simulator_words(rest):
+            rest[:taken] = ["python"]
+            break
         else:
             break
         rest.pop(0)

@@ -13,6 +13,14 @@ def bare_name(word: str) -> str:
     return regex(r"^\$\{\w{1,60}\}(?=\w)").sub("", name) if name.startswith("$") else name
 
 
+def simulator_words(words: Sequence[str]) -> int:
+    """Return how many words start the Python that a simulator brings (Isaac Lab's ``./isaaclab.sh -p train.py``, Isaac Sim's ``python.sh``); 0 for others."""
+    name = bare_name(words[0])
+    if name == "isaaclab.sh" and words[1:2] and words[1] in {"-p", "--python"}:
+        return 2
+    return int(name == "python.sh" and len(words) > 1 and words[1].endswith(".py"))
+
+
 def tool_among(places: Sequence[str], tools: Collection[str], verbs: Mapping[str, Collection[str]]) -> str | None:
     """Return the tool that a launcher starts, with the word that says what it does where its name alone says too little."""
     for place, word in enumerate(places):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 from gpu_lol_action.analysis.commands.hosted_lines import hosted_lines, is_hosted
 from gpu_lol_action.analysis.commands.hosting_files import TRUSS, truss_wish
@@ -11,6 +12,7 @@ from gpu_lol_action.analysis.commands.monai_bundles import bundle_configs
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configuration import read_settings
 from gpu_lol_action.analysis.files.setting import fold_key
+from gpu_lol_action.analysis.formats.gpu_libraries import GPU_MODULES
 from gpu_lol_action.analysis.formats.paths import Form, Role, sets_variables
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.domain.finding import Evidence
@@ -64,6 +66,10 @@ _DEFINES = regex(r"^(?:def|class|async def) ", re.MULTILINE)
 _JUDGES = frozenset({"do_predict", "do_eval"})
 _STEPS = frozenset({"do_train", "learning_rate", "num_train_epochs", "max_steps"})
 _NAMES = frozenset({"base_model", "model_name_or_path"})
+# What is tuned, as trainers of any model are told it.
+_TUNED = frozenset({"base_model", "model_name_or_path", "pretrained_model_name_or_path", "name_or_path"})
+_SAYS_MODEL = ("base_model", "name_or_path", "MODEL_NAME")
+MAX_HELPERS = 6
 _LAUNCHER = frozenset({"distributed_type", "num_processes", "mixed_precision"})
 _DIVIDED = frozenset({"FSDP", "DEEPSPEED", "MULTI_GPU", "MEGATRON_LM"})
 # What a recipe's name says of its model's size: `7B_lora`, `qwen2_5_0.5b`, `mixtral-8x7b`, `gemma-270m`.
@@ -100,7 +106,7 @@ def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
         if (config := _served_config(source, is_alone=not programs)) is not None
     )
     if served or any(source.code and source.code.imports and not is_configuration(source) for source in programs):
-        return served[:MAX_CONFIGS]
+        return served[:MAX_CONFIGS] or _beside_helpers(checkout, programs)
     if tuned := tuple(config for source in checkout.of(Form.YAML) if (config := _tuned_config(source)) is not None):
         return tuned[:MAX_CONFIGS]
     found: list[TrainingConfig] = []
@@ -114,6 +120,28 @@ def training_configs(checkout: Checkout) -> tuple[TrainingConfig, ...]:
     if not found and not checkout.of(Form.SHELL):
         found = [config for source in checkout.of(Form.YAML) if (config := _launcher_config(source)) is not None]
     return tuple(found[:MAX_CONFIGS])
+
+
+def _beside_helpers(checkout: Checkout, programs: Sequence[Source]) -> tuple[TrainingConfig, ...]:
+    """Return what a trainer elsewhere is told, where the few programs here only prepare for it: none has a library for a card, or reads it.
+
+    A model that is known by name tells such a file from one of any other work that goes on in steps.
+    """
+    codes = [source.code for source in programs if source.code is not None]
+    if len(programs) > MAX_HELPERS or any(code.imported() & GPU_MODULES for code in codes):
+        return ()
+    files = (*checkout.of(Form.YAML, Form.JSON, Form.TOML), *_variables(checkout))
+    found: list[TrainingConfig] = []
+    for source in sorted((s for s in files if any(s.mentions(word) for word in _SAYS_MODEL)), key=_order)[:MAX_CONFIGS]:
+        is_read = any(program.mentions(source.name) for program in programs)
+        config = _training_config(source) if not is_read and _names_known_model(source) else None
+        if config is not None and config.behavior is Behavior.TRAINS:
+            found.append(config)
+    return tuple(found)
+
+
+def _names_known_model(source: Source) -> bool:
+    return any(find_model(setting.text) is not None for setting in read_settings(source) if setting.key in _TUNED)
 
 
 def _variables(checkout: Checkout) -> list[Source]:

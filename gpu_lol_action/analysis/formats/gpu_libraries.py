@@ -32,7 +32,7 @@ GPU_MODULES = frozenset({
     "infinity_emb", "audioldm2", "audiolm_pytorch", "parler_tts", "fastmri", "segmentation_models_pytorch", "clip_retrieval", "omnilingual_asr",
     "f5_tts", "cosyvoice", "openvoice", "styletts2", "tortoise", "kokoro", "fish_speech", "moshi", "outetts", "groundingdino", "lang_sam",
     "exllamav3", "ktransformers", "airllm", "nanovllm", "lightllm", "aphrodite", "torchtitan", "unsloth_zoo", "prime_rl", "timesfm", "uni2ts",
-    "neuralforecast", "protenix", "bionemo", "nougat", "olmocr", "magic_pdf", "InstructorEmbedding",
+    "neuralforecast", "protenix", "bionemo", "nougat", "olmocr", "magic_pdf", "InstructorEmbedding", "scvi", "isaacsim", "rsl_rl", "rl_games", "skrl", "mjlab", "espnet2", "mace", "fairchem", "nequip",
 })  # fmt: skip
 """Importing one of these means tensors on a GPU. Libraries that merely may use one (xgboost, sklearn) are not here."""
 
@@ -44,7 +44,7 @@ GPU_PACKAGES = frozenset(name.replace("_", "-").lower() for name in GPU_MODULES)
     "openai-whisper", "tensorflow-gpu", "pytorch-lightning", "pytorch", "fairscale", "flash-attn", "auto-gptq", "autoawq",
     "jaxlib", "nemo-toolkit", "torch-geometric", "paddlepaddle-gpu", "llama-cpp-python", "open-clip-torch", "cupy-cuda12x",
     "deepspeed-mii", "sentence-transformers", "faster-whisper", "stable-baselines3", "mamba-ssm", "segment-anything", "ms-swift",
-    "aphrodite-engine", "whisper-ctranslate2", "insanely-fast-whisper", "colabfold", "fair-esm", "marker-pdf", "surya-ocr", "simpletuner", "coqui-tts", "cupy-cuda11x", "cupy-cuda13x",
+    "aphrodite-engine", "whisper-ctranslate2", "insanely-fast-whisper", "colabfold", "fair-esm", "marker-pdf", "surya-ocr", "simpletuner", "coqui-tts", "scvi-tools", "rsl-rl-lib", "mace-torch", "fairchem-core", "cupy-cuda11x", "cupy-cuda13x",
 } | {f"{name}-cu{release}" for name in _OF_RAPIDS for release in (11, 12, 13)} | OF_KERNELS  # fmt: skip
 
 # Parts of a library that need another one: Ray's on language models are vLLM's, ModelScope's pipelines run PyTorch's models, as ParlAI's trainer does, ART's

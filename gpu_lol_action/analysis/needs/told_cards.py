@@ -1,4 +1,4 @@
-"""Cards that scripts and images tell, where no program of the checkout and no list of packages is there to tell of any.
+"""Cards that scripts and images tell, where no program of the checkout is there to tell of any, and no list names a library for one.
 
 ``gmx mdrun -nb gpu``, ``run_fold.py --model_device cuda:0``, and a container whose image is
 CUDA's own, or called by it: whatever is started there is somebody else's, and its words say where it computes.
@@ -23,8 +23,9 @@ from gpu_lol_action.domain.patterns import regex
 
 MAX_SOURCES, MAX_LINES, MAX_COMMAND, MAX_HELPERS = 20, 2000, 4000, 3
 _TOLD = regex(
-    r"(?<![\w-])--?(?:[A-Za-z]{1,20}[-_]){0,2}(?:device|accelerator|platform|backend)[ =][\"']?(?:cuda|gpu)(?::\d{1,2})?(?![\w-])"
-    r"|(?<![\w-])-(?:nb|pme|bonded|update) gpu(?![\w-])"
+    r"(?<![\w-])--?(?:[A-Za-z]{1,20}[-_]){0,2}(?:device|accelerator|platform|backend|hwaccel)[ =][\"']?(?:cuda|gpu|CUDA|GPU|OPTIX)(?::\d{1,2})?(?![\w-])"
+    r"|(?<![\w-])-(?:nb|pme|bonded|update|sf|pk) gpu(?![\w-])"
+    r"|(?:^|\s)(?:\S{0,80}/)?pmemd\.cuda\b|^(?:\S{0,80}/)?namd\d?\s[^#]{0,200}\+devices \d"
     r"|(?<![\w-])--gpu(?:[-_]ids?)?[ =][\"']?(?:\d|all\b|true\b)"
     r"|(?<![\w-])--(?:use[-_]gpus?|(?:num|n)[-_]gpus?|gpus|ngpus?)[ =][\"']?(?:[1-9]|all\b|true\b)"
     r"|(?<![\w-])--(?:(?:use[-_])?(?:gpu|cuda|amp|fp16|bf16)|mixed[-_]precision[ =][\"']?[fb]f?p?16)(?=[\s\"']|$)"
@@ -44,15 +45,15 @@ _SERVICES = frozenset({"docker-compose.yml", "docker-compose.yaml", "compose.yml
 
 @remembered
 def told_card(checkout: Checkout) -> Finding | None:
-    """Return where a script tells what it starts to compute on a card, or what runs is an image for cards; None beside programs or lists."""
-    if declared_packages(checkout) or len(checkout.of(Form.PYTHON, Form.NOTEBOOK)) > MAX_HELPERS:
+    """Return where a script tells what it starts to compute on a card, or what runs is an image for cards; None beside many programs, an image also beside a list."""
+    if len(checkout.of(Form.PYTHON, Form.NOTEBOOK)) > MAX_HELPERS:
         return None
     for source in checkout.of(Form.SHELL)[:MAX_SOURCES]:
         for number, command in _commands(source) if not is_makefile(source) else ():
             if (found := _TOLD.search(command)) is not None:
                 why = f"`{source.name}` starts a program with `{found[0].strip()[:60]}`"
                 return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, number))
-    return _image_for_cards(checkout)
+    return _image_for_cards(checkout) if not declared_packages(checkout) else None
 
 
 def told_workload(checkout: Checkout, need: Finding) -> Finding | None:

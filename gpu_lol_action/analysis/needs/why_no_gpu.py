@@ -33,6 +33,7 @@ from gpu_lol_action.analysis.needs.other_languages import built_in_another_langu
 from gpu_lol_action.analysis.needs.plain_networks import learns_from_numbers
 from gpu_lol_action.analysis.needs.required_without import few_import, required_without
 from gpu_lol_action.analysis.needs.switched_off import why_left_off
+from gpu_lol_action.analysis.needs.told_cards import told_card
 from gpu_lol_action.analysis.needs.untold_programs import is_told_no_device, is_untold_among_many, wants_a_card
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.programs.behavior import Behavior
@@ -184,7 +185,7 @@ def _imports_none(checkout: Checkout) -> bool:
     # A framework computes embeddings with it, and asks for no import; what is compiled here asks for none either.
     listed = {package_name(item.requirement) for item in declared_packages(checkout)} & GPU_PACKAGES
     if listed & (EMBEDDERS | OF_KERNELS) or any(
-        tells(checkout) is not None for tells in (native_need, container_need, code_need, made_for_cards)
+        tells(checkout) is not None for tells in (native_need, container_need, code_need, made_for_cards, told_card)
     ):
         return False
     return not any(command.is_tool or command.is_launcher for command in launch_commands(checkout))

@@ -207,6 +207,14 @@ def _launched(checkout: Checkout) -> Finding | None:
     return None
 
 
+def _trains_beside(run: Run) -> bool:
+    """Whether a documented command trains with a program of a library's ``scripts``, which imports what its list leaves to the reader."""
+    if run.script is None or run.command is None or run.behavior is not Behavior.TRAINS:
+        return False
+    aside = {part.lower() for part in run.script.path.split("/")[:-1]} & _ASIDE_IN_LIBRARIES
+    return aside == {"scripts"} and run.command.is_documented and top_level_gpu_import(run.script) is not None
+
+
 _HELPERS = frozenset({"utils", "util", "helpers"})
 
 
@@ -269,6 +277,8 @@ def _gpu_import(
 
 
 def _need_by_command(checkout: Checkout, run: Run | None, *, is_library: bool) -> Finding | None:
+    if is_library and run is not None and _trains_beside(run):
+        return Finding("gpu.use", "yes", f"`{run.shown}` trains on one", Confidence.MEDIUM, run.evidence)
     if is_library and (run is None or run.script is None or _is_beside(run.script) or run.command is None):
         return _launched(checkout)
     reached = import_closure(checkout, run.script) if is_library and run is not None and run.script is not None else ()

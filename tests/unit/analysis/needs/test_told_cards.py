@@ -27,6 +27,11 @@ TOLD = {
     "a talk to be written down": ({"t.sh": 'for f in *.mp3; do\n  whisper "$f" --model large-v3 --device cuda\ndone\n'}, "inference"),
     "a size of Whisper's": ({"t.sh": "whisper a.mp3 --model large-v3\n"}, "inference"),
     "Boltz": ({"fold.sh": "boltz predict in.yaml --out_dir out\n"}, "inference"),
+    "a simulation beside helpers": (
+        {"requirements.txt": "pandas\n", "plot.py": "import pandas\n", "run.sh": "mpirun -np 4 lmp -sf gpu -pk gpu 4 -in a.in\n"},
+        "inference",
+    ),
+    "an engine for cards": ({"md.sh": "pmemd.cuda -O -i md.in -o md.out\n"}, "inference"),
     "a basecaller": ({"call.sh": "dorado basecaller hac pod5/ > calls.bam\n"}, "inference"),
     "Darknet": ({"README.md": "```\n./darknet detector train data/obj.data cfg/net.cfg\n```\n"}, "training"),
     "a server of embeddings": ({"run.sh": "infinity_emb v2 --model-id BAAI/bge-large-en-v1.5\n"}, "inference"),
@@ -59,7 +64,14 @@ UNTOLD = {
     "another image": {"docker-compose.yml": COMPOSE.format(image="postgres:16-alpine")},
     "a word of whisper": {"t.sh": "whisper hello.txt\n"},
     "a mention": {"README.md": "# Talks\n\n```\nwhisper a.mp3 --model large-v3\n```\n"},
-    "a list of packages": {"requirements.txt": "flask\n", "run.sh": "./lab run --device cuda\n"},
+    "a list of packages": {
+        "requirements.txt": "flask\n",
+        "Dockerfile": 'FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nCMD ["flask"]\n',
+    },
+    "many programs": {
+        **{f"p{n}.py": "import os\nprint(os.getcwd())\n" for n in range(5)},
+        "run.sh": "./lab run --device cuda\n",
+    },
 }  # fmt: skip
 
 
