@@ -45,7 +45,7 @@ def environment_of(
     checkout: Checkout, source: Source, variables: Mapping[str, str], text: str = ""
 ) -> Mapping[str, str]:
     """Return those of the variables known at a line, ``text``, that the programs started there have as well: an image's are all its own."""
-    if source.form is Form.DOCKERFILE or keeps_services(source):
+    if source.form is Form.DOCKERFILE or keeps_services(source) or source.name.endswith((".bat", ".cmd")):
         return variables
     found: Mapping[str, str] = NOTHING
     if source.form in {Form.SHELL, Form.MARKDOWN} and any(source.mentions(word) for word in _READS):

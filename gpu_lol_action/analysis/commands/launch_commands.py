@@ -141,6 +141,8 @@ def launch_commands(checkout: Checkout) -> tuple[LaunchCommand, ...]:
             found.append(command)
             if len(found) >= MAX_COMMANDS:
                 return tuple(found)
+    for source in checkout.of(Form.BATCH)[:MAX_DOCUMENTS] if not found else ():  # beside others they say the same again
+        found += _of_source(checkout, source, seen)
     # A script that another one starts is read with what it is handed there, and not also as if it were handed nothing.
     led = {command.evidence for command in found if command.said != command.evidence}
     found = [command for command in found if command.said != command.evidence or command.evidence not in led]

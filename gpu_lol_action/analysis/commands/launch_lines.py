@@ -27,6 +27,7 @@ from gpu_lol_action.analysis.commands.pipeline_stages import PIPELINES, stage_li
 from gpu_lol_action.analysis.commands.project_tasks import task_lines
 from gpu_lol_action.analysis.commands.service_files import TASKFILES, keeps_services, service_lines, taskfile_lines
 from gpu_lol_action.analysis.commands.spacy_projects import is_spacy_project, project_lines
+from gpu_lol_action.analysis.commands.windows_scripts import windows_lines
 from gpu_lol_action.analysis.documents.lost_marks import with_lost_marks
 from gpu_lol_action.analysis.documents.shown_lines import shown_lines
 from gpu_lol_action.analysis.files.checkout import Source
@@ -99,6 +100,8 @@ def command_lines(
         given = {**_of_cells(source), **given}
     elif source.form is Form.TOML:
         raw = task_lines(source)
+    elif source.form is Form.BATCH:
+        raw = windows_lines(source)
     elif is_makefile(source):
         raw = _of_makefile(source)
     elif keeps_services(source):

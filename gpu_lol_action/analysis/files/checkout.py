@@ -49,7 +49,7 @@ TOO_MANY = f"after {MAX_FILES} files or {MAX_TOTAL_BYTES // 2**20} MiB the rest 
 
 _LFS = b"version https://git-lfs.github.com/spec/"
 _LIMITS = {Form.NOTEBOOK: MAX_NOTEBOOK_BYTES, Form.TOML: MAX_TABLE_BYTES}
-_BY_LINES = frozenset({Form.MARKDOWN, Form.SHELL, Form.DOCKERFILE, Form.REQUIREMENTS, Form.INI})
+_BY_LINES = frozenset({Form.MARKDOWN, Form.SHELL, Form.DOCKERFILE, Form.REQUIREMENTS, Form.INI, Form.BATCH})
 
 
 @record(frozen=True, slots=True, eq=False)

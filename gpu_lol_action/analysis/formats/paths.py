@@ -35,6 +35,7 @@ class Form(enum.Enum):
     DOCKERFILE = "dockerfile"
     INI = "ini"
     CPP = "c++"
+    BATCH = "batch"
 
 
 # Never entered: what tools and other people's code leave behind.
@@ -91,6 +92,9 @@ _FORMS = {
     ".markdown": Form.MARKDOWN,
     ".rst": Form.MARKDOWN,
     ".cfg": Form.INI,
+    ".bat": Form.BATCH,
+    ".cmd": Form.BATCH,
+    ".ps1": Form.BATCH,
 }
 
 
