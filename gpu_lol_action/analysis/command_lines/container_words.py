@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gpu_lol_action.domain.patterns import regex
+from gpu_lol_action.domain.records import record
 
 _ENGINES = frozenset({"docker", "podman", "nvidia-docker", "nerdctl"})
 _ASSIGNED = regex(r"([A-Za-z_]\w{0,60})=([\w./:@+-]{1,200})")
@@ -50,6 +51,35 @@ def without_secrets(command: str) -> str:
     shown = _HANDED.sub(lambda found: f"{found[1]}{HIDDEN}", command)
     shown = _SET.sub(_shown, shown)
     return _OPENING.sub(HIDDEN, _IN_ADDRESS.sub(f"://{HIDDEN}@", shown))
+
+
+@record(frozen=True, slots=True)
+class ContainerRun:
+    """The words of ``docker run``: variables and files of variables that it gives, its image, and the command behind that."""
+
+    given: tuple[tuple[str, str], ...]
+    files: tuple[str, ...]
+    image: str
+    rest: tuple[str, ...]
+
+
+def words_of_run(words: list[str]) -> ContainerRun | None:
+    """Return what a line runs as a container; None for other lines."""
+    place = next((at for at, word in enumerate(words[:_MOST_BEFORE]) if word in _ENGINES), None)
+    if place is None or "run" not in words[place + 1 : place + 3]:
+        return None
+    at = words.index("run", place) + 1
+    given, files = list[tuple[str, str]](), list[str]()
+    while at < min(len(words), place + _MOST_WORDS) and words[at].startswith("-"):
+        name, equals, value = words[at].partition("=")
+        value = value if equals else next(iter(words[at + 1 : at + 2]), "")
+        if name in {"-e", "--env"} and "=" in value:
+            variable, _, said = value.partition("=")
+            given.append((variable, said))
+        elif name == "--env-file":
+            files.append(value)
+        at += 1 if equals or name in _SWITCHES else 2
+    return ContainerRun(tuple(given), tuple(files), next(iter(words[at : at + 1]), ""), tuple(words[at + 1 :]))
 
 
 def with_variables_in_front(words: list[str]) -> list[str]:

@@ -121,6 +121,12 @@ def given_to_image(source: Source, put: Put, read: Read, image: Source) -> dict[
     return {name: put(value, beside) for name, value in given[0].items()} if len(given) == 1 else {}
 
 
+def given_to_pod(source: Source) -> dict[str, str]:
+    """Return the variables of the one container of a file that is built elsewhere, and that starts what its image does."""
+    bare = [each for _, each in _containers(source) if each.image and each.given and not each.words]
+    return dict(bare[0].given) if len(bare) == 1 and not entry_point(bare[0].image) else {}
+
+
 def _starts_as(container: _Container, image: Source) -> bool:
     return all(word in image.text for words in container.words.values() for text in words for word in text.split())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gpu_lol_action.analysis.command_lines.container_words import is_secret
 from gpu_lol_action.analysis.command_lines.server_images import entry_point
@@ -19,8 +19,11 @@ _OLDER_PAIR = regex(r"([A-Za-z_]\w{0,60})[ \t]+\"?([^\"\s\\]{1,300})")
 _ONLY_A_SHELL = regex(r"(?:/bin/)?(?:ba)?sh -l?c")
 
 
-def image_lines(source: Source, put: Put) -> Iterator[tuple[int, str, str]]:
-    """Yield what an image starts: the last ENTRYPOINT with the last CMD behind it. RUN builds, it starts nothing."""
+def image_lines(source: Source, put: Put, given: Mapping[str, str]) -> Iterator[tuple[int, str, str]]:
+    """Yield what an image starts: the last ENTRYPOINT with the last CMD behind it. RUN builds, it starts nothing.
+
+    ``given``: variables of whoever runs it, which go before its own.
+    """
     said: dict[str, tuple[int, str]] = {}
     image: tuple[int, str] | None = None
     arguments: dict[str, str] = {}
@@ -34,15 +37,15 @@ def image_lines(source: Source, put: Put) -> Iterator[tuple[int, str, str]]:
             for name, value in _pairs(found[1]):
                 if is_secret(name, value):
                     continue
-                arguments[name] = put(value, arguments)
-                yield number, f"{name}={value}", ""
+                arguments[name] = given.get(name) or put(value, arguments)
+                yield number, f"{name}={given.get(name) or value}", ""
     if image is not None and "ENTRYPOINT" not in said and (entry := entry_point(image[1])):
         said["ENTRYPOINT"] = image[0], " ".join(entry)
     words = [said[name][1] for name in ("ENTRYPOINT", "CMD") if name in said]
     words = words[1:] if len(words) > 1 and _ONLY_A_SHELL.fullmatch(words[0]) else words
     if words:
-        given = (f"{name}={value}" for name, value in arguments.items())
-        yield min(place for place, _ in said.values()), with_variables(given, " ".join(words)), ""
+        in_front = (f"{name}={value}" for name, value in arguments.items())
+        yield min(place for place, _ in said.values()), with_variables(in_front, " ".join(words)), ""
 
 
 def _whole_lines(source: Source) -> Iterator[tuple[int, str]]:

@@ -39,6 +39,7 @@ from gpu_lol_action.analysis.commands.console_scripts import scripts_of_its_own
 from gpu_lol_action.analysis.commands.estimator_jobs import estimator_lines
 from gpu_lol_action.analysis.commands.example_calls import example_call
 from gpu_lol_action.analysis.commands.exported_variables import environment_of
+from gpu_lol_action.analysis.commands.image_variables import composed_variables
 from gpu_lol_action.analysis.commands.installed_tools import is_a_word_alone
 from gpu_lol_action.analysis.commands.launch_lines import NOTHING, CommandLine, command_lines, is_makefile, substitute
 from gpu_lol_action.analysis.commands.launch_programs import MAX_PROGRAMS, programs_started, started_lines, submits_job
@@ -52,7 +53,7 @@ from gpu_lol_action.analysis.commands.machine_requests import (
 from gpu_lol_action.analysis.commands.moved_folders import found_there
 from gpu_lol_action.analysis.commands.pipeline_stages import parameters
 from gpu_lol_action.analysis.commands.project_tasks import FILES
-from gpu_lol_action.analysis.commands.sourced_scripts import composed_variables, sourcing
+from gpu_lol_action.analysis.commands.sourced_scripts import sourcing
 from gpu_lol_action.analysis.commands.wrapped_commands import working_part, wrapped
 from gpu_lol_action.analysis.documents.linked_pages import documents_and_linked_pages
 from gpu_lol_action.analysis.documents.reading_order import by_mention, by_name

@@ -91,7 +91,7 @@ def command_lines(
     if source.form is Form.MARKDOWN:
         raw = with_lost_marks(shown_lines(source))
     elif source.form is Form.DOCKERFILE:
-        raw = image_lines(source, substitute)
+        raw = image_lines(source, substitute, given)
     elif source.form is Form.YAML:
         raw = _of_task(source, sourcing)
     elif source.form is Form.NOTEBOOK:

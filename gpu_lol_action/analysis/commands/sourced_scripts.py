@@ -5,13 +5,11 @@ Its own fallbacks (``N=${N:-8}``) and branches see what is set before, as they w
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping
 
 from gpu_lol_action.analysis.command_lines.container_words import is_secret
 from gpu_lol_action.analysis.command_lines.shell_defaults import handed_places, is_left_open
-from gpu_lol_action.analysis.commands.container_lines import given_to_image
-from gpu_lol_action.analysis.commands.launch_lines import NOTHING, Sourcing, substitute, variables_left
+from gpu_lol_action.analysis.commands.launch_lines import Sourcing, variables_left
 from gpu_lol_action.analysis.commands.program_configs import plain_path
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
@@ -24,7 +22,6 @@ MAX_READINGS = 100  # of one checkout: each with other variables before it
 MAX_PER_SCRIPT = 10
 MAX_NESTED = 2
 MAX_NAMED = 5  # files of variables that one program reads
-MAX_COMPOSED, _COMPOSES = 5, ("docker-compose", "compose")
 COPIED = ("example", "sample", "template", "dist", "default", "defaults")
 """What a file of variables that is to be copied is called behind its name."""
 MAX_KEY = 4000
@@ -47,24 +44,6 @@ def sourcing(checkout: Checkout, source: Source, nested: int = 0) -> Sourcing:
         return dict(_left(checkout, script.path, known, nested))
 
     return left
-
-
-def composed_variables(checkout: Checkout, image: Source) -> Mapping[str, str]:
-    """Return what Docker Compose gives the one service that it starts an image's own command for; nothing for other files."""
-    if image.form is not Form.DOCKERFILE:
-        return NOTHING
-    composed = [each for each in checkout.of(Form.YAML) if each.name.startswith(_COMPOSES)]
-    for source in composed[:MAX_COMPOSED]:
-        if source.mentions("services:") and source.mentions("build") and source.mentions("env"):
-            left = sourcing(checkout, source)
-            read = functools.partial(_read, left)
-            if given := given_to_image(source, substitute, read, image):
-                return given
-    return NOTHING
-
-
-def _read(left: Sourcing, name: str) -> Mapping[str, str]:
-    return left(name, (), NOTHING)
 
 
 def script_read(checkout: Checkout, source: Source, name: str) -> Source | None:

@@ -30,7 +30,10 @@ _TOLD = regex(
     r"|(?<![\w-])--(?:use[-_]gpus?|(?:num|n)[-_]gpus?|gpus|ngpus?)[ =][\"']?(?:[1-9]|all\b|true\b)"
     r"|(?<![\w-])--(?:(?:use[-_])?(?:gpu|cuda|amp|fp16|bf16)|mixed[-_]precision[ =][\"']?[fb]f?p?16)(?=[\s\"']|$)"
 )
-_SAYS = regex(r"(?:echo|printf|if|elif|while|nvidia-smi|#)\b|[A-Za-z_]\w{0,40}=[^ ]{0,200}$")
+# What containers are given is looked at with these.
+_SAYS = regex(
+    r"(?:echo|printf|if|elif|while|alias|nvidia-smi|(?:sudo )?(?:docker|podman|nvidia-docker))\b|#|[A-Za-z_]\w{0,40}=[^ ]{0,200}$"
+)
 _SETS_IN_FRONT = regex(r"(?:[A-Za-z_]\w{0,40}=\S{0,200}\s+)*")
 # An image by its repository's last name or its tag: `localai/localai:latest-aio-gpu-nvidia-cuda-12`, `nvcr.io/nvidia/tritonserver:24.10-py3`.
 _FOR_CARDS = regex(
