@@ -43,9 +43,12 @@ def test_a_training_in_a_file_of_variables_trains(checkout: Build, path: str, te
     [
         {".env": "OPENAI_API_KEY=sk-abcdefghijk\nMODEL_NAME=gpt-4o\nPORT=80\n"},
         {"server.env": "DB=a\nMAX_STEPS=3\nRESOLUTION=1024\n"},
-        {"config.env": TUNED, "app.py": "from flask import Flask\napp = Flask(__name__)\napp.run()\n"},
+        {
+            "config.env": TUNED,
+            "app.py": "from dotenv import load_dotenv\nfrom flask import Flask\nload_dotenv('config.env')\napp = Flask(__name__)\napp.run()\n",
+        },
     ],
-    ids=["a client's", "a service's", "beside a program"],
+    ids=["a client's", "a service's", "read by a program"],
 )
 def test_a_file_of_other_variables_is_no_run(checkout: Build, files: dict[str, str]) -> None:
     assert value_of_best(analyze(checkout(files)).findings, "workload") != "training"
