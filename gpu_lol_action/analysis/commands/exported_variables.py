@@ -20,7 +20,9 @@ from gpu_lol_action.domain.records import record
 
 MAX_LINES, MAX_LINE, MAX_FILES = 2000, 1000, 10
 _BETWEEN = regex(r"&&|\|\||;")
-_LEADS = regex(r"^(?:(?:then|do|else|\{|\()\s+)+")
+_LEADS = regex(r"^(?:(?:then|do|else|[$>!%])\s+|[({]\s*)+")
+# Also where it stands in the middle of a line, or in quotes.
+_ANYWHERE = regex(r"(?<!\w)export\s+([A-Za-z_]\w{0,60})=")
 _ALL = regex(r"set\s+([-+])(?:o\s+allexport|[b-z]{0,5}a[a-z]{0,5})(?:\s|$)")
 _EXPORTS = regex(r"(?:export|(?:declare|typeset)\s+-\w{0,3}x\w{0,3})(?:\s+(\S.*))?$")
 _NAME = regex(r"([A-Za-z_]\w{0,60})(?=$|=)")
@@ -29,7 +31,8 @@ _SETS = regex(r"([A-Za-z_]\w{0,60})\s?[:?+]{0,2}=")
 _NAMED = regex(
     r"(?:^|\s)(?:--env-file[= ]\s{0,4}[\"']?([\w./-]{1,120})|dotenv\s{1,4}(?:-[ef]\s{1,4}([\w./-]{1,120})\s{1,4})?(?:run|--)\s)"
 )
-_READS = ("source", ". ", "export", "include", "dotenv", "declare", "typeset", "set -")
+_READS = ("source ", ". ./", ". .", "export ", "set -a", "allexport")  # in a document
+_OWN = ("source", ". ", "export", "include", "dotenv", "declare", "typeset", "set -")
 
 
 @record(frozen=True, slots=True)
@@ -48,7 +51,8 @@ def environment_of(
     if source.form is Form.DOCKERFILE or keeps_services(source) or source.name.endswith((".bat", ".cmd")):
         return variables
     found: Mapping[str, str] = NOTHING
-    if source.form in {Form.SHELL, Form.MARKDOWN} and any(source.mentions(word) for word in _READS):
+    words = {Form.SHELL: _OWN, Form.MARKDOWN: _READS}.get(source.form, ())
+    if any(source.mentions(word) for word in words):
         found = exported(_names_of(checkout, source, variables, 0), variables)
     named = _NAMED.search(text[:MAX_LINE]) if "env" in text else None
     return (
@@ -70,7 +74,7 @@ def _names_of(checkout: Checkout, source: Source, variables: Mapping[str, str], 
 
 @remembered
 def _exports(source: Source) -> _Exports:
-    names: set[str] = set()
+    names = set(_ANYWHERE.findall(source.text)) if source.mentions("export") else set[str]()
     all_set: set[str] = set()
     files: list[tuple[str, bool]] = []
     is_all = False

@@ -139,3 +139,9 @@ def test_what_two_files_say_otherwise_is_not_told(checkout: Build) -> None:
     program = TRAIN.format(before=both + READ, model="brain", batch="bunch")
     found = of(checkout, {"train.py": program, "one.env": SETS, "two.env": SETS.replace("=3", "=5")})
     assert said(found) == ("Qwen/Qwen2.5-7B", None)
+
+
+@pytest.mark.parametrize("prompt", ["", "$ ", "> "])
+def test_a_document_exports_behind_its_prompt(checkout: Build, prompt: str) -> None:
+    lines = f"{prompt}export BRAIN=Qwen/Qwen2.5-7B\n{prompt}export BUNCH=3\n{prompt}python train.py\n"
+    assert said(of(checkout, {"train.py": ASKED, "README.md": f"```bash\n{lines}```\n"})) == TOLD
