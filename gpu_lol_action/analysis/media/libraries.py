@@ -56,7 +56,9 @@ _NETWORK_KEYS = frozenset(
 _REGISTRIES = frozenset({"sam_model_registry"})
 """Tables of a library, from which programs take what builds a network by its name."""
 _HUBS = "load"  # `torch.hub.load("facebookresearch/dinov2", "dinov2_vitl14")`
-_BY_NAME = frozenset({"create_model", "get_model", "YOLO", "RTDETR", CHOSEN, _HUBS}) | _REGISTRIES
+_LEARNERS = frozenset({"vision_learner", "cnn_learner", "create_cnn"})
+"""What fastai makes a learner by, of its data and the function that builds the network (``vision_learner(dls, resnet50)``)."""
+_BY_NAME = _LEARNERS | frozenset({"create_model", "get_model", "YOLO", "RTDETR", CHOSEN, _HUBS}) | _REGISTRIES
 # Modules out of which programs take networks by their names.
 _CHOSEN_FROM = regex(r"(?:torchvision\.models|(?:(?:tf|tensorflow)\.)?keras\.applications)")
 
@@ -100,11 +102,11 @@ def library_networks(scope: Scope, sources: Sequence[Source]) -> Iterator[Findin
 
 def _as_given(built: str, said: str | None) -> str:
     """Return the counted network that a call by a name builds, of which something says the name; empty for one that is not known."""
-    network = _named(said) if said else None
+    network = named_network(said) if said else None
     return built if not said or is_unfilled(said) else network.name if network is not None else ""
 
 
-def _named(name: str) -> Network | None:
+def named_network(name: str) -> Network | None:
     """Return the counted network of a library's name: Keras has its own for several."""
     return find_network(_KERAS.get(name.lower(), name))
 
@@ -135,6 +137,8 @@ def _first(call: Call) -> Value | None:
     if call.last == _HUBS:
         second = call.arguments[1] if len(call.arguments) > 1 else call.keyword("model")
         return second if call.name.endswith(f"hub.{_HUBS}") else None
+    if call.last in _LEARNERS:
+        return call.arguments[1] if len(call.arguments) > 1 else call.keyword("arch", "base_arch")
     named = call.arguments[0] if call.arguments else call.keyword("model_name", "model", "name")
     return named if call.last in _BY_NAME else None
 
@@ -190,8 +194,8 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
     if last == _HUBS and not call.name.endswith(f"hub.{_HUBS}"):
         return None
     if last in _BY_NAME:
-        first = code.resolve(_first(call))
-        network = _named(first) if first else None
+        first = code.resolve(_first(call), call.owner) or (_builder(call) if last in _LEARNERS else None)
+        network = named_network(first) if first else None
         return network.name if network is not None and network.family not in {"unet", "dit"} else None
     is_library = call.name.rpartition(".")[0] in libraries or bool(_LIBRARIES.match(call.name))
     if _OF_MODELS.search(call.name) is not None and not is_library:
@@ -202,8 +206,14 @@ def _network_of(code: PythonCode, call: Call, libraries: frozenset[str], *, impo
         return _OF_VOLUMES.get(last, "unet3d-128") if last in _VOLUMES else _segmenter(call)
     if not (is_library or imports_networks) or last.lower() == "unet":
         return None
-    network = _named(last.lower())
+    network = named_network(last.lower())
     return network.name if network is not None and network.family not in {"unet", "dit", "audio"} else None
+
+
+def _builder(call: Call) -> str | None:
+    """Return the name of the function that a learner is given to build its network (``models.resnet50``)."""
+    first = _first(call)
+    return first.reference if first is not None and not first.items else None
 
 
 def _is_librarys(code: PythonCode, call: Call) -> bool:

@@ -10,7 +10,14 @@ from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.files.setting import Setting, leaves_out
 from gpu_lol_action.analysis.media.pixel_denoisers import of_pixels
-from gpu_lol_action.analysis.media.transforms import LEAST, MOST, first_inputs, resized_sizes, transformed_sizes
+from gpu_lol_action.analysis.media.transforms import (
+    LEAST,
+    MOST,
+    first_inputs,
+    network_inputs,
+    resized_sizes,
+    transformed_sizes,
+)
 from gpu_lol_action.analysis.programs.dead_branches import dead_lines
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up, look_up_number
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -152,8 +159,9 @@ def _image(scope: Scope, sources: Sequence[Source], options: Mapping[str, str], 
         yield _finding("media.image_size", str(as_number(side.text)), side)
     yield from of_pixels(scope)
     yield from _bare_side(scope)
+    given = (*network_inputs(scope, sources), *transformed_sizes(scope, sources))
     transformed, named = (
-        list(_live(transformed_sizes(scope, sources), sources, options)),
+        list(_live(given, sources, options)),
         list(_of_named_datasets(scope)),
     )
     # Where a program crops to that size for some data set, the one that is named goes before what others are resized to.

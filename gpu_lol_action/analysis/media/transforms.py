@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.media.libraries import named_network
 from gpu_lol_action.analysis.programs.followed_values import Follower
 from gpu_lol_action.analysis.programs.local_values import is_handed_on
 from gpu_lol_action.analysis.python.code import Call
@@ -50,6 +51,7 @@ def transformed_sizes(scope: Scope, sources: Sequence[Source]) -> Iterator[Findi
     follower = Follower(scope.tiers[0][1], scope.tiers[1][1], sources) if scope.tiers else None
     for source in sources:
         yield from _shorter_and_longer(source)
+        yield from _augmented(source, follower)
         for name in _TRANSFORMS:
             for call in source.code.calls_named(name) if source.code else ():
                 sides = _sides(source, call, follower)
@@ -110,6 +112,36 @@ def first_inputs(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
                     where = Evidence(source.path, call.line)
                     why = f"`{call.name[:40]}` is the picture that the network is made with"
                     yield Finding("media.image_size", f"{sides[0]}x{sides[1]}", why, Confidence.LOW, where)
+
+
+def _augmented(source: Source, follower: Follower | None) -> Iterator[Finding]:
+    """Yield the side to which fastai crops a whole batch on the card, after each picture was brought to a larger one."""
+    for call in source.code.calls_named("aug_transforms") if source.code is not None else ():
+        yield from _found(_numbers(source, call, call.keyword("size"), follower), source, call, "crops batches to it")
+
+
+def network_inputs(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
+    """Yield ``media.image_size`` of the pictures that a network of Keras is made for (``Xception(input_shape=(512, 512, 3))``): height first."""
+    follower = Follower(scope.tiers[0][1], scope.tiers[1][1], sources) if scope.tiers else None
+    for source in sources:
+        code = source.code
+        if code is None or not source.mentions("input_shape") or not source.mentions("keras"):
+            continue
+        for call in code.calls:
+            given = call.keyword("input_shape")
+            if given is None or named_network(call.last.lower()) is None:
+                continue
+            row = given.items[:PAIR]
+            sides = [n for item in row for n in _numbers(source, call, item, follower)[:1]] if row else None
+            sides = _numbers(source, call, given, follower) if sides is None else sides
+            yield from _found(sides if len(sides) == PAIR else [], source, call, "is made for it")
+
+
+def _found(sides: Sequence[int], source: Source, call: Call, what: str) -> Iterator[Finding]:
+    if sides and all(LEAST <= side <= MOST for side in sides):
+        where = Evidence(source.path, call.line)
+        why = f"`{call.name[:40]}` {what}"
+        yield Finding("media.image_size", "x".join(map(str, sides)), why, Confidence.MEDIUM, where)
 
 
 @remembered

@@ -29,6 +29,7 @@ from gpu_lol_action.analysis.networks.made_tensors import DICTIONARY, MADE, aske
 from gpu_lol_action.analysis.networks.patterns import packed, patterned, unpacked
 from gpu_lol_action.analysis.networks.shapes import reshaped
 from gpu_lol_action.analysis.networks.values import DIFFERENCE, RESULT, UNKNOWN, Tensor, Value, names_label
+from gpu_lol_action.analysis.networks.windowed_pools import POOLS, window_pooled
 from gpu_lol_action.analysis.networks.windows import folded, slid, unfolded
 
 # What comes out is saved besides what goes in.
@@ -47,7 +48,7 @@ _SCALED = frozenset({"pow", "square", "mul", "div", "matmul"})
 _RESULTS = frozenset({"relu", "softmax", "log_softmax"})
 _PATTERNED = frozenset({"rearrange", "repeat", "reduce"})
 FUNCTIONS = frozenset({*_SAVES, *_SAME, *MADE, *_PRODUCTS, *_MEANS, *CONVOLUTIONS, "expand", "glu", "pad", "view", "reshape", "flatten", "permute", "transpose", "swapaxes", "unsqueeze",
-                       "rearrange", "chunk", "split", "unbind", "tensor_split", "interpolate", "upsample", "resize", "max_pool2d", "avg_pool2d", "max_pool1d",
+                       *POOLS, "rearrange", "chunk", "split", "unbind", "tensor_split", "interpolate", "upsample", "resize", "max_pool2d", "avg_pool2d", "max_pool1d",
                        "avg_pool1d", "max_pool3d", "avg_pool3d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "adaptive_avg_pool1d", "adaptive_max_pool1d", "adaptive_avg_pool3d",
                        "scaled_dot_product_attention", "memory_efficient_attention", "flash_attn_func", "movedim",
                        "unfold", "fold", "reduce", "pack", "unpack", "numel", "size", "dim", "repeat", "topk", "meshgrid"})  # fmt: skip
@@ -241,6 +242,8 @@ def _slid(machine: Machine, name: str, first: Tensor, places: Sequence[Value], n
 
 
 def _pooled(machine: Machine, name: str, first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
+    if name in POOLS:
+        return machine.kept.keep(window_pooled(first, places, named), 2.0)
     rank = int(name[-2])
     if name.startswith("adaptive"):
         sides = places[1] if len(places) > 1 else named.get("output_size", 1)

@@ -12,7 +12,7 @@ from gpu_lol_action.domain.patterns import regex
 CONV = regex(
     r"^(?:Lazy|Causal|EqualizedLR)?Conv(Transpose)?([123])[dD]$|^Conv([123])D(Transpose)?$|^(?:SeparableConv2D|DepthwiseConv2D|Conv|ConvTranspose|Conv2dNormActivation|ConvNormActivation|ConvModule)$"
 )
-POOL = regex(r"^(Adaptive|Global)?(?:Max|Avg|Average)_?[Pp]ool(?:ing)?_?([123])?[dD]?$|^(?:max|avg)_pool$")
+POOL = regex(r"^(Adaptive|Global)?(?:Max|Avg|Average)_?[Pp]ool(?:ing)?_?([123])?[dD]?$")
 RECURRENT = {"LSTM": 4, "GRU": 3, "RNN": 1, "SimpleRNN": 1, "LSTMCell": 4, "GRUCell": 3, "RNNCell": 1}
 NORM = regex(
     r"^(?:Lazy)?(?:Batch|Layer|Group|Instance|RMS|Sync)\w*Norm(?:alization)?(?:[123][dD])?$|^FrozenBatchNorm2d$"

@@ -32,6 +32,12 @@ _NUMBER_SHARED = regex(
     r"(?i:n_?gpus?|ngpus_per_node|num_gpus|gpu_count|(?:get_)?world_size|n_?devices|num_devices|(?:local_)?device_count|num_replicas|num_processes)\b"
 )
 
+_STRATEGIES = ("MirroredStrategy", "MultiWorkerMirroredStrategy")
+_CUT_BY = (".fit(", "experimental_distribute_dataset")
+_EACH_ITS_OWN = ("distribute_datasets_from_function", "experimental_distribute_datasets_from_function")
+# `batch * strategy.num_replicas_in_sync`, or a name for that number: it is only shown otherwise.
+_MULTIPLIED = regex(r"[*=]\s{0,4}(?:\w{1,40}\.){0,4}num_replicas_in_sync|num_replicas_in_sync\s{0,4}\*")
+
 
 def detect(checkout: Checkout, run: Run | None, scope: Scope) -> list[Finding]:
     """Return ``training.batch_size`` where only a batch of all cards is said, and ``training.batch_spread`` where it is divided."""
@@ -57,8 +63,10 @@ def detect(checkout: Checkout, run: Run | None, scope: Scope) -> list[Finding]:
     if one.setting.key == "train_batch_size" and run.script.code and "composer" in run.script.code.imported():
         why = "Composer's `train_batch_size` is for all cards together"
         return [Finding("training.batch_spread", "all", why, one.confidence, one.evidence)]
-    for source in import_closure(checkout, run.script)[:MAX_PROGRAMS]:
-        where = _division(source) or _scattered(source)
+    programs = import_closure(checkout, run.script)[:MAX_PROGRAMS]
+    is_each_replicas = any(_is_made_for_each(source) for source in programs)
+    for source in programs:
+        where = _division(source) or _scattered(source) or (None if is_each_replicas else _mirrored(source))
         if where is not None:
             return [_spread(one, where)]
     shared = _shared_out(checkout, run, one)
@@ -109,6 +117,20 @@ def _scattered(source: Source) -> Evidence | None:
     """Return where a program hands a model to PyTorch's ``DataParallel``, which cuts each batch into one part per card."""
     call = next(iter(source.code.calls_named("DataParallel")), None) if source.code is not None else None
     return Evidence(source.path, call.line) if call is not None and "istributed" not in call.name else None
+
+
+@remembered
+def _mirrored(source: Source) -> Evidence | None:
+    """Return where a program makes the strategy under which TensorFlow cuts each batch of ``fit`` into one part per card."""
+    call = next(iter(source.code.calls_named(*_STRATEGIES)), None) if source.code is not None else None
+    return Evidence(source.path, call.line) if call is not None and any(map(source.mentions, _CUT_BY)) else None
+
+
+@remembered
+def _is_made_for_each(source: Source) -> bool:
+    """Whether a program may multiply its batch by the number of copies of the model, or hands each copy batches of its own."""
+    is_counted = source.mentions("num_replicas_in_sync") and _MULTIPLIED.search(source.text) is not None
+    return source.code is not None and (is_counted or any(map(source.mentions, _EACH_ITS_OWN)))
 
 
 @remembered

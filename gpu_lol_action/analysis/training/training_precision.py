@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.run_calls import called_at
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up
+from gpu_lol_action.analysis.training.keras_policy import keras_policy
 from gpu_lol_action.analysis.training.trl_defaults import bf16_by_trl
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
@@ -36,7 +37,7 @@ _OF_SAMPLES = regex(r"\b\w{0,60}Pipeline\.from_pretrained\(")
 
 def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return the numbers of the arithmetic: bf16, fp16 or fp32; None where nothing says."""
-    if (pure := _pure(scope)) is not None:
+    if (pure := _pure(scope) or keras_policy(checkout, run, scope)) is not None:
         return pure
     for key, value in (("bf16", "bf16"), ("bfloat16", "bf16"), ("fp16", "fp16")):
         if is_on(found := look_up(scope, (key,))) and found is not None:
@@ -63,7 +64,7 @@ def precision_of(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
         return off
     if (switch := look_up(scope, _SWITCHES)) is not None and switch.text.strip().lower() in {"false", "0", "no"}:
         return _untold(run)  # what the program could do stands behind the switch
-    where = called_at(checkout, run, "half", "autocast", "GradScaler")
+    where = called_at(checkout, run, "half", "autocast", "GradScaler", "to_fp16")
     return (
         Finding("training.precision", "fp16", "16-bit numbers are switched on", Confidence.MEDIUM, where)
         if where
