@@ -22,7 +22,7 @@ from gpu_lol_action.analysis.gpu_counts.listed_cards import (
 from gpu_lol_action.analysis.gpu_counts.noted_counts import noted_count, remarked_count
 from gpu_lol_action.analysis.gpu_counts.parallel_layout import assigned_layout, called_layout, laid_out
 from gpu_lol_action.analysis.gpu_counts.placed_devices import placed_on
-from gpu_lol_action.analysis.gpu_counts.ray_workers import ray_workers
+from gpu_lol_action.analysis.gpu_counts.ray_workers import ray_cards
 from gpu_lol_action.analysis.gpu_counts.rl_cards import cards_of
 from gpu_lol_action.analysis.gpu_counts.spread_layers import shown_on
 from gpu_lol_action.analysis.gpu_counts.started_processes import BY_ROLES, started_processes
@@ -99,7 +99,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         or laid_out(checkout, run)
         or called_layout(checkout, run)
         or assigned_layout(checkout, run)
-        or ray_workers(run.script if run.behavior is Behavior.TRAINS else None)
+        or ray_cards(checkout, run)
         or listed_by_command(run)
         or listed_for_solver(run)
         or ([] if _is_said(run) else listed_in_configuration(checkout, run))

@@ -16,6 +16,7 @@ from gpu_lol_action.analysis.programs.callers import Callers
 from gpu_lol_action.analysis.programs.local_values import (
     KEPT_BY_LIGHTNING,
     classes_with,
+    declared_start,
     entry_in,
     givens,
     handed_on,
@@ -26,6 +27,7 @@ from gpu_lol_action.analysis.programs.local_values import (
     parameters_of,
     starting_with,
 )
+from gpu_lol_action.analysis.programs.loop_configs import loop_entry
 from gpu_lol_action.analysis.programs.others_names import BESIDE, HOLDS_OPTIONS
 from gpu_lol_action.analysis.programs.said_names import SaidNames, Told
 from gpu_lol_action.analysis.programs.taken_names import makers, started_with, taken
@@ -107,7 +109,12 @@ class Follower:
             if BESIDE.search(".".join(words)) is not None:
                 return None
             found = self.said.under(words[1:])
-            found = found or self._of_made(source, words, steps) or self._imported(source, words)
+            found = (
+                found
+                or self._of_made(source, words, steps)
+                or self._of_loop(source, words, owner, steps)
+                or self._imported(source, words)
+            )
             found = found if found is not UNTOLD else None
             kept = path.removeprefix(KEPT_BY_LIGHTNING)
             if found is None and kept != path and "." not in kept:
@@ -179,6 +186,12 @@ class Follower:
             return UNTOLD
         return (told[0], told[1] or Evidence(source.path, line)) if line else told
 
+    def _of_loop(self, source: Source, words: list[str], owner: str, steps: int) -> Told | None:
+        """Return what Ray's trainer hands a worker's function under a name."""
+        given = loop_entry(source, owner, words[0], words[1]) if len(words) == 2 else None
+        told = self.value(source, given.value, given.owner, steps + 1) if given is not None else None
+        return (told[0], told[1] or Evidence(source.path, given.line)) if told is not None and given else None
+
     def _named(self, source: Source, word: str, owner: str, steps: int, *, is_own: bool) -> Told | None:
         """Return what a plain name stands for: another name, a parameter that callers give, a constant of an imported module."""
         if is_own:
@@ -207,11 +220,15 @@ class Follower:
             self._given[place] = None  # where calls lead back to themselves
             found: list[Told] = []
             calls = list(self._calls.given(source, function, parameter))
+            # `main()` gives nothing for what has no start of its own: click does, from its options.
+            start = declared_start(source, parameter) if not any(calls) else None
+            calls = calls if start is None else []
             if not calls:
                 found += self._of_library(source, function, parameter)
                 # Of a method the objects that it is called on are in other programs.
                 is_method = source.code is not None and source.code.signatures[function].is_method
-                calls = [] if found else [None if is_method else starting_with(source, function, parameter)]
+                start = start or starting_with(source, function, parameter)
+                calls = [] if found else [None if is_method else start]
             for given in calls:
                 told = self.value(given.source, given.value, given.owner, steps + 1) if given is not None else None
                 if told is None or given is None:

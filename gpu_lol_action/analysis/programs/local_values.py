@@ -96,6 +96,15 @@ def starting_with(source: Source, function: str, parameter: str) -> Argument | N
     return next((Argument(each.value, source, each.line, "") for each in starting), None)
 
 
+def declared_start(source: Source, parameter: str) -> Argument | None:
+    """Return what an option starts with that click fills a function's parameter from (``@click.option("--size", default=320)``); None where several do not agree."""
+    if not makes_commands(source):
+        return None
+    told = [each for each in givens(source).get(parameter, ()) if each.is_option and not each.owner]
+    is_one = bool(told) and all(each.value == told[0].value for each in told)
+    return Argument(told[0].value, source, told[0].line, "") if is_one else None
+
+
 def handed_on(call: Call, name: str) -> Value | None:
     """Return what a call hands on under a name with all that something holds (``**given``); None where it hands nothing on, or several."""
     return named_in(call.spread[0], name, None) if len(call.spread) == 1 else None

@@ -38,6 +38,9 @@ _HOLDERS = frozenset(
 )
 HYPERPARAMETERS = "hyperparameters"
 """What SageMaker's jobs call what they hand their program; the table of that name is the one that such a call writes down."""
+LOOP_CONFIG = "train_loop_config"
+"""What Ray Train calls what it hands the function of its workers."""
+_HANDED = frozenset({HYPERPARAMETERS, LOOP_CONFIG})
 _CHOOSING = frozenset({ast.Subscript, ast.Call})
 _LINE = operator.attrgetter("line")
 Placed = TypeVar("Placed", Import, Call, Given)
@@ -149,8 +152,8 @@ def _say_call(node: ast.Call, owner: str, said: _Said) -> None:
     if call is not None:
         said.calls.append(call)
         for word in node.keywords:
-            if word.arg == HYPERPARAMETERS and (table := table_of(word.value)) is not None:
-                said.tables.setdefault(HYPERPARAMETERS, table)
+            if word.arg in _HANDED and (table := table_of(word.value)) is not None:
+                said.tables.setdefault(word.arg, table)
         option = option_of(call)
         if option is not None:
             said.given.append(option)

@@ -9,6 +9,7 @@ from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.gpu_counts.gpu_count import detect
 from gpu_lol_action.analysis.gpu_counts.ray_workers import ray_workers
 from gpu_lol_action.analysis.runs.runs import primary_run
+from gpu_lol_action.analysis.runs.settings import Scope
 from gpu_lol_action.domain.finding import Confidence
 
 Build = Callable[[Mapping[str, str]], Checkout]
@@ -170,7 +171,8 @@ def test_cards_on_which_the_program_puts_its_parts(checkout: Build, lines: str, 
         ("num_workers=WORKERS, use_gpu=True", ["8"]),
         ("num_workers=4, use_gpu=False", []),
         ("num_workers=4", []),
-        ("num_workers=args.workers, use_gpu=True", []),
+        ("num_workers=args.workers, use_gpu=True", ["2"]),  # what it starts with, where no command says another
+        ("num_workers=count(), use_gpu=True", []),
     ],
 )
 def test_rays_workers_take_a_gpu_each_where_they_are_told_to(checkout, config, expected):
@@ -178,4 +180,5 @@ def test_rays_workers_take_a_gpu_each_where_they_are_told_to(checkout, config, e
         "import argparse\nfrom ray.train import ScalingConfig\nWORKERS = 16\np = argparse.ArgumentParser()\n"
         f"p.add_argument('--workers', type=int, default=2)\nargs = p.parse_args()\nc = ScalingConfig({config})\n"
     )
-    assert [finding.value for finding in ray_workers(checkout({"train.py": program}).find("train.py"))] == expected
+    script = checkout({"train.py": program}).find("train.py")
+    assert [finding.value for finding in ray_workers(script, Scope(()), (script,))] == expected

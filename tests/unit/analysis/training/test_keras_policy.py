@@ -12,6 +12,13 @@ model = tf.keras.applications.ResNet50(weights=None)
 model.compile(optimizer="sgd", loss="mse")
 model.fit(x, y, batch_size=32)
 """
+SWITCHED = """import argparse
+p = argparse.ArgumentParser()
+p.add_argument("--half", action="store_true")
+args = p.parse_args()
+if args.half:
+    mixed_precision.set_global_policy("mixed_float16")
+"""
 
 
 def precision(checkout: Build, before: str, **files: str) -> str | None:
@@ -48,8 +55,7 @@ def test_a_configuration_names_the_policy(checkout: Build) -> None:
         'policy = mixed_precision.Policy("mixed_float16")',  # which nothing sets
         'def start(kind):\n    mixed_precision.set_global_policy(kind)\n\nstart("mixed_float16")\nstart("float32")',
         "mixed_precision.set_global_policy(kind)",
-        "import argparse\np = argparse.ArgumentParser()\np.add_argument('--half', action='store_true')\nargs = p.parse_args()\n"
-        "if args.half:\n    mixed_precision.set_global_policy('mixed_float16')",
+        SWITCHED,
     ],
 )
 def test_a_policy_that_is_not_set_or_not_told_says_nothing(checkout: Build, before: str) -> None:
