@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 GPU_MODULES = frozenset({
     "torch", "torchvision", "torchaudio", "tensorflow", "keras", "keras_hub", "keras_nlp", "jax", "flax", "transformers", "diffusers", "accelerate",
@@ -68,5 +68,58 @@ BROUGHT: Mapping[str, str] = {
         "torch",
     ),
     "art.local": "unsloth",
+    # Darts and GluonTS also have models that no card helps: these are their networks, which Lightning trains.
+    **dict.fromkeys(
+        (
+            f"darts.models.{name}"
+            for name in (
+                "RNNModel",
+                "BlockRNNModel",
+                "NBEATSModel",
+                "NHiTSModel",
+                "TCNModel",
+                "TransformerModel",
+                "TFTModel",
+                "DLinearModel",
+                "NLinearModel",
+                "TiDEModel",
+                "TSMixerModel",
+                "Chronos2Model",
+                "TimesFM2p5Model",
+            )
+        ),
+        "pytorch_lightning",
+    ),
+    **dict.fromkeys(
+        (
+            f"gluonts.torch{part}"
+            for part in (
+                "",
+                *(
+                    f".model.{name}"
+                    for name in (
+                        "deepar",
+                        "deep_npts",
+                        "tft",
+                        "patch_tst",
+                        "simple_feedforward",
+                        "d_linear",
+                        "lag_tst",
+                        "wavenet",
+                        "tide",
+                        "mqf2",
+                    )
+                ),
+                ".model.estimator",
+                ".model.predictor",
+            )
+        ),
+        "pytorch_lightning",
+    ),
     **dict.fromkeys(("horovod.tensorflow", "horovod.keras", "ray.train.tensorflow"), "tensorflow"),
 }
+
+
+def brought_by(module: str, names: Iterable[str]) -> str | None:
+    """Return the library that an import of a part of another one needs; None where it needs none."""
+    return next((BROUGHT[each] for each in (module, *(f"{module}.{name}" for name in names)) if each in BROUGHT), None)

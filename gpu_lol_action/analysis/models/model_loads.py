@@ -22,7 +22,7 @@ MODEL_KEYS = (
     "partial_pretrain", "pretrained", "model_id_or_path", "model_name_or_id", "llm_name_or_path", "hf_model", "hf_model_name",
     "diffusers_path", "dit", "dit_path",
 )  # fmt: skip
-LOADERS = frozenset({"from_pretrained", "from_preset", "LLM", "SentenceTransformer", "CrossEncoder", "SparseEncoder", "create_model", "load_model", "snapshot_download", "pipeline",
+LOADERS = frozenset({"from_pretrained", "from_preset", "LLM", "SentenceTransformer", "CrossEncoder", "SparseEncoder", "create_model", "load_model", "snapshot_download", "pipeline", "load_model_and_alphabet",
                       "AsyncEngineArgs", "EngineArgs", "WhisperModel", "from_single_file", "YOLO",
                       "ClassificationModel", "MultiLabelClassificationModel", "NERModel", "QuestionAnsweringModel", "Seq2SeqModel", "T5Model",
                       "LanguageModelingModel", "RetrievalModel", "from_model_id", "HuggingFaceLLM", "simple_evaluate"})  # fmt: skip
@@ -32,6 +32,7 @@ _FILE_LOADERS = ("load", "load_file", "safe_open")
 _WEIGHT_FILES = (".pth", ".pt", ".bin", ".safetensors", ".ckpt")
 _SIZED = regex(r"\d[bB](?![a-z])")
 _DENOISERS = frozenset({"transformer", "unet"})
+_OF_PROTEINS, _OWNS_PROTEINS = "esm.pretrained.", "facebook/"
 MAX_PATH = 300
 SHORTEST_CLASS = 3
 _FIRST_TEXT = regex(r"\(\s{0,20}[\"'](\w{3,40})")
@@ -119,6 +120,7 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
             if name is not None:
                 loader = call.name if call.name in clip_names.LOADERS else call.last
                 found.append((name, loader, call.line, call.keyword("subfolder") is not None))
+    found += _proteins(source)
     # What a program loads of CLIP beside another model, or a network of its own, looks at pictures or texts for that.
     is_beside = any(each[1] not in clip_names.LOADERS for each in found) or source.mentions("nn.Module")
     found = [each for each in found if not is_beside or each[1] not in clip_names.LOADERS]
@@ -126,6 +128,15 @@ def _loaded_models(source: Source, given: frozenset[str]) -> tuple[tuple[str, st
     if _may_name_its_class(source.text):
         found += [(name, call.last, call.line, False) for call in source.code.calls if (name := _of_own_class(call))]
     return tuple(found)
+
+
+def _proteins(source: Source) -> list[tuple[str, str, int, bool]]:
+    """Return the models of proteins that a program takes from their package by a function of their name (``esm.pretrained.esm2_t36_3B_UR50D()``)."""
+    if source.code is None or not source.mentions("esm") or not source.mentions("pretrained"):
+        return []
+    calls = [call for call in source.code.calls if whole_name(source, call.name).startswith(_OF_PROTEINS)]
+    named = [(f"{_OWNS_PROTEINS}{call.last}", call) for call in calls]
+    return [(name, call.last, call.line, False) for name, call in named if is_known_model(name)]
 
 
 def _may_name_its_class(text: str) -> bool:

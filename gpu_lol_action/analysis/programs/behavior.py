@@ -6,7 +6,7 @@ import enum
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.formats.gpu_libraries import BROUGHT, GPU_MODULES
+from gpu_lol_action.analysis.formats.gpu_libraries import BROUGHT, GPU_MODULES, brought_by
 from gpu_lol_action.analysis.python.code import Call, Import, PythonCode
 from gpu_lol_action.analysis.python.library_calls import BRINGS, INFERS, TRAINS, library_call
 from gpu_lol_action.domain.patterns import regex
@@ -247,7 +247,7 @@ def top_level_gpu_import(source: Source) -> tuple[str, int] | None:
         (
             (item.module, item.line)
             for item in found
-            if item.module.split(".")[0] in GPU_MODULES or item.module in BROUGHT
+            if item.module.split(".")[0] in GPU_MODULES or brought_by(item.module, item.names)
         ),
         None,
     )

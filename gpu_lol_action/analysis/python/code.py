@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from gpu_lol_action.analysis.formats.gpu_libraries import BROUGHT
+from gpu_lol_action.analysis.formats.gpu_libraries import brought_by
 from gpu_lol_action.analysis.formats.texts import import_lines, may_give, text_of
 from gpu_lol_action.analysis.python.defaults import Call, Default, Given
 from gpu_lol_action.analysis.python.faulty import parse_mostly
@@ -161,9 +161,11 @@ class PythonCode:
     def imported(self) -> frozenset[str]:
         """Return the top-level names of all modules imported, and of those that stand behind a part of another library."""
         if self._imported is None:
-            modules = [item.module for item in self.imports if not item.module.startswith(".")]
-            tops = {module.split(".")[0] for module in modules}
-            self._imported = frozenset(tops | {BROUGHT[module] for module in modules if module in BROUGHT})
+            others = [item for item in self.imports if not item.module.startswith(".")]
+            brought = {brought_by(item.module, item.names) for item in others} - {None}
+            self._imported = frozenset(
+                {*(item.module.split(".")[0] for item in others), *(each for each in brought if each)}
+            )
         return self._imported
 
     def may_import(self, name: str) -> bool:

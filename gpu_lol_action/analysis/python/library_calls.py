@@ -27,6 +27,8 @@ TRAINS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "pyro": ("SVI",),
     "horovod": ("DistributedOptimizer", "DistributedGradientTape"),
     "cuml": ("fit", "fit_predict"),
+    "neuralforecast": ("fit", "cross_validation"),
+    "gluonts": ("train",),
     "labml": ("start",),
     "ludwig": ("train", "experiment", "train_online", "auto_train", "kfold_cross_validate"),
     **dict.fromkeys(("skyrl", "skyrl_train"), ("BasePPOExp", "SFTTrainer")),
@@ -50,6 +52,9 @@ INFERS: Mapping[str, tuple[str, ...]] = MappingProxyType({
     "transformer_lens": ("from_pretrained",),
     "lm_eval": ("simple_evaluate", "cli_evaluate"),
     "mii": ("serve", "pipeline"),
+    "esm": ("load_model_and_alphabet", "get_batch_converter", "infer_pdb", "infer_pdbs"),
+    "timesfm": ("forecast",),
+    "chronos": ("predict_quantiles",),
     "mistralrs": ("Runner",),
 })  # fmt: skip
 """By the library's import name: the last words of its calls that run a model."""

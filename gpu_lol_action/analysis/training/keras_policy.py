@@ -25,7 +25,7 @@ _KINDS = {
 def keras_policy(checkout: Checkout, run: Run, scope: Scope) -> Finding | None:
     """Return the numbers that a run's program sets for all of Keras's layers; None where it sets none, or nothing tells which."""
     where = called_at(checkout, run, *_SETTERS)
-    if where is None:
+    if where is None or run.script is None:
         return None
     closure = import_closure(checkout, run.script)
     source = next((each for each in closure if each.path == where.path), None)
