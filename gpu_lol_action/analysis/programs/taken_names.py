@@ -17,6 +17,7 @@ _GETS = regex(
 )
 UNSET = frozenset({"", "none", "null", "???"})
 ALL = "*"
+MAX_STARS = 20
 
 
 @remembered
@@ -37,6 +38,13 @@ def origins(source: Source) -> dict[str, tuple[str, str]]:
     for module, name, called in _RENAMED.findall(source.text):
         found[called] = (module, name) if module else (name, "")
     return found
+
+
+@remembered
+def everything_of(source: Source) -> tuple[str, ...]:
+    """Return the modules of which a program takes everything, in their order (``from config import *``)."""
+    imports = source.code.imports if source.code is not None else ()
+    return tuple(item.module for item in imports if ALL in item.names)[:MAX_STARS]
 
 
 def whole_name(source: Source, called: str) -> str:
@@ -99,9 +107,14 @@ def taken(source: Source, words: Sequence[str], sources: Sequence[Source]) -> It
     known = origins(source)
     base, last = words[0], words[-1]
     if len(words) == 1:
-        module, name = known.get(base) or known.get(ALL) or ("", "")
-        for other in modules_of(module, sources):
-            yield from ((other, each) for each in started_with(other, name or last) if not each.owner)
+        module, name = known.get(base, ("", ""))
+        stars = (module,) if base in known else everything_of(source)
+        for star in reversed(stars):  # of several modules of which everything is taken the last one that has it
+            others = modules_of(star, sources)
+            found = [(o, each) for o in others for each in started_with(o, name or last) if not each.owner]
+            yield from found
+            if found:
+                return
         return
     if base in known:
         module, name = known[base]
