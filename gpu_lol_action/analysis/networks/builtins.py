@@ -77,9 +77,10 @@ def _sum(asked: Asked) -> Value:
 
 def _zip(asked: Asked) -> Value:
     rows = [items(place) for place in asked.places]
-    most = max((len(row) for row, place in zip(rows, asked.places, strict=True) if place is not UNKNOWN), default=1)
-    # What is not known is as long as what stands beside it.
-    rows = [row * most if place is UNKNOWN else row for row, place in zip(rows, asked.places, strict=True)]
+    is_open = [place is UNKNOWN or (isinstance(place, Tensor) and place.shape is None) for place in asked.places]
+    most = max((len(row) for row, each in zip(rows, is_open, strict=True) if not each), default=1)
+    # What is not known is as long as what stands beside it: an input, too, of which each layer of a list gets its own part.
+    rows = [(row * most)[:most] if each else row for row, each in zip(rows, is_open, strict=True)]
     return [list(each) for each in zip(*rows, strict=False)]
 
 
