@@ -202,13 +202,17 @@ def _of_oat(said: Said) -> list[tuple[str, str, str]]:
 
 
 def said_to_trl(checkout: Checkout, run: Run, said: Said) -> Said:
-    """Return what is said, with what the run's own program gives to TRL's configuration (``GRPOConfig(use_vllm=True)``)."""
+    """Return what is said, with what the run's programs give to TRL's configuration (``GRPOConfig(use_vllm=True)``).
+
+    Where something else tells a value (an option, a configuration, a caller) it is that; of modules beside the run's, none counts.
+    """
     texts = dict(said.texts)
-    for _, settings in scope_of(checkout, run).tiers:
+    scope = scope_of(checkout, run)
+    for confidence, settings in scope.tiers if run.script is not None else ():
         for setting in settings:
             called, _, name = setting.path.rpartition(".")
-            is_own = run.script is not None and setting.evidence.path == run.script.path
-            if is_own and called.removeprefix("trl.") in _TRL_CONFIGS:
+            is_made = called.removeprefix("trl.") in _TRL_CONFIGS and confidence is not Confidence.LOW
+            if is_made and not (confidence is Confidence.MEDIUM and scope.is_anothers(setting)):
                 texts.setdefault(name, setting)
     return Said(texts)
 

@@ -357,3 +357,44 @@ def test_tokens_of_a_card_are_not_divided_among_the_cards(checkout: Build) -> No
         return analyze(checkout({"run.sh": script.format(batch=batch)})).spec.hardware.vram_required_gb
 
     assert needed("--global-batch-size 256") == needed("") > 60
+
+
+OF_OPTIONS = """import argparse
+from trl import GRPOConfig, GRPOTrainer
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--slice", type=float, default=0.9)
+    parser.add_argument("--tries", type=int, default=2)
+    args = parser.parse_args()
+    config = GRPOConfig(output_dir="out", use_vllm=True, vllm_mode="colocate", vllm_gpu_memory_utilization=args.slice, num_generations=args.tries)
+    GRPOTrainer(model="Qwen/Qwen2.5-1.5B-Instruct", args=config, reward_funcs=[len], train_dataset=data).train()
+
+if __name__ == "__main__":
+    main()
+"""
+OF_A_MODULE = """from trl import GRPOConfig, GRPOTrainer
+
+def learn(share):
+    config = GRPOConfig(output_dir="out", use_vllm=True, vllm_mode="colocate", vllm_gpu_memory_utilization=share, num_generations=6)
+    GRPOTrainer(model="Qwen/Qwen2.5-1.5B-Instruct", args=config, reward_funcs=[len], train_dataset=data).train()
+"""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"grpo.py": OF_OPTIONS, "run.sh": "python grpo.py --slice 0.35 --tries 6\n"},
+        {"grpo.py": OF_OPTIONS, "Makefile": "SLICE ?= 0.35\n\ntrain:\n\tpython grpo.py --slice $(SLICE) --tries 6\n"},
+        {"learning.py": OF_A_MODULE, "grpo.py": "from learning import learn\n\nlearn(0.35)\n"},
+    ],
+)
+def test_trls_engine_is_told_by_whatever_tells_the_configuration(checkout: Build, files: dict[str, str]) -> None:
+    found = analyze(checkout(files))
+    assert [said(found, f"rl.{name}") for name in ("engine", "engine_share", "group")] == ["colocated", "0.35", "6"]
+
+
+def test_an_engine_that_nothing_of_the_run_makes_is_not_told(checkout: Build) -> None:
+    other = "from learning import other\n\nother()\n"
+    more = OF_A_MODULE + '\n\ndef other():\n    GRPOTrainer(model="Qwen/Qwen2.5-1.5B-Instruct", args=GRPOConfig(output_dir="out"), reward_funcs=[len], train_dataset=data).train()\n'  # fmt: skip
+    assert said(analyze(checkout({"learning.py": more, "grpo.py": other})), "rl.engine") is None
