@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.python.code import Call
-from gpu_lol_action.analysis.runs.entry_points import Run
+from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.run_calls import called_at
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up
+from gpu_lol_action.analysis.training.rl_engine import Said, said_of, said_to_trl
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -21,6 +22,11 @@ _KINDS_WITH_REFERENCE = frozenset({"dpo", "ipo"})
 _BESIDE = ("with_prior_preservation",)
 # Said of a run, these leave what else its trainer's library can do to others.
 _KINDS_WITHOUT = frozenset({"sft", "pt", "cpt", "pretrain"})
+# OpenRLHF's programs of that kind are its modules (`deepspeed --module openrlhf.cli.train_dpo`).
+_OPENRLHF = regex(r"openrlhf\.cli\.train_(dpo|rm|kto)")
+# These compare with the model they began with where their penalty for leaving it is not nought.
+_PENALIZED = ("GRPOTrainer",)
+_PENALTY = regex(r"(?=[\d.]{0,12}[1-9])\d{0,4}\.?\d{1,12}(?:[eE]-?\d{1,2})?")
 _REFERENCE = regex(r"(?:ref|reference)_model(?:_\w+)?")
 
 
@@ -39,6 +45,8 @@ def preference_of(checkout: Checkout, run: Run, scope: Scope) -> list[Finding]:
         return [_pairs(where, f"`{named}`"), _reference(where, f"`{named}`")]
     if named in _KINDS_WITHOUT:
         return []
+    if (openrlhf := _of_openrlhf(checkout, run)) is not None:
+        return openrlhf
     found: list[Finding] = []
     prior = look_up(scope, _BESIDE)
     if is_on(prior) and prior is not None:
@@ -46,18 +54,48 @@ def preference_of(checkout: Checkout, run: Run, scope: Scope) -> list[Finding]:
         found.append(Finding("training.pairs", "on", why, prior.confidence, prior.evidence))
     if (where_paired := called_at(checkout, run, *_PAIRED)) is not None:
         found.append(_pairs(where_paired, "the trainer"))
-    kept = called_at(checkout, run, *_WITH_REFERENCE, *_ALONE) or _given_reference(run)
+    kept = (
+        called_at(checkout, run, *_WITH_REFERENCE, *_ALONE)
+        or _given_reference(checkout, run)
+        or _penalized(checkout, run)
+    )
     if kept is not None:
         found.append(_reference(kept, "the trainer"))
     return found
 
 
-def _given_reference(run: Run) -> Evidence | None:
-    """Return where the program hands a reference model to what trains."""
-    script = run.script
-    for call in script.code.calls if script is not None and script.code is not None else ():
-        if _hands_over(call):
-            return Evidence(script.path, call.line) if script is not None else None
+def _of_openrlhf(checkout: Checkout, run: Run) -> list[Finding] | None:
+    """Return what OpenRLHF's module reads and keeps; None for any other run. `--ref_offload` has the frozen copy wait in main memory."""
+    named = _OPENRLHF.fullmatch(run.command.target) if run.command is not None else None
+    if named is None:
+        return None
+    what = f"`{named[0]}`"
+    found = [_pairs(run.evidence, what)] if named[1] != "kto" else []
+    if named[1] != "rm" and not said_of(checkout, run).is_on("ref_offload"):
+        found.append(_reference(run.evidence, what))
+    return found
+
+
+def _penalized(checkout: Checkout, run: Run) -> Evidence | None:
+    """Return where TRL's trainer of groups is started with a penalty for leaving the model that it began with (``beta``)."""
+    command = run.command
+    if command is not None and command.tool == "trl" and "grpo" in command.words[:2]:
+        where: Evidence | None = run.evidence
+    else:
+        where = called_at(checkout, run, *_PENALIZED)
+    said: Said | None = said_to_trl(checkout, run, said_of(checkout, run)) if where is not None else None
+    number = said.texts.get("beta") if said is not None else None
+    return number.evidence if number is not None and _PENALTY.fullmatch(number.text.strip()) else None
+
+
+def _given_reference(checkout: Checkout, run: Run) -> Evidence | None:
+    """Return where the program, or what it imports, hands a reference model to what trains."""
+    for source in import_closure(checkout, run.script) if run.script is not None else ():
+        if source.code is None or not (source.mentions("ref_model") or source.mentions("reference_model")):
+            continue
+        handing = next((call for call in source.code.calls if _hands_over(call)), None)
+        if handing is not None and (source is run.script or called_at(checkout, run, handing.last) is not None):
+            return Evidence(source.path, handing.line)
     return None
 
 
