@@ -6,6 +6,7 @@ What starts a run is often called by its model: ``run_sft_yi_6b.sh``, ``finetune
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from gpu_lol_action.analysis.runs.entry_points import Run
@@ -24,6 +25,8 @@ _NOT_WHERE = regex(
 )
 _IN_PATH = regex(r"(?:^|[-_])(\d{1,3}(?:\.\d{1,2})?)[bB](?=$|[-_.])")
 _SIZE_OF_NAME = regex(r"(?<=-)\d{1,3}(?:\.\d{1,2})?B(?=$|-)")
+# `whisper-hindi-base`, `whisper-large-v2-ft`: sizes that families without billions are told by.
+_SIZE_WORD = regex(r"[-_.](tiny|mini|small|base|medium|large|huge|giant)(?:[-_.]?(v\d))?(?=$|[-_.])", re.IGNORECASE)
 ALIKE = 0.05
 MAX_PATH = 200
 _WORD = regex(r"[A-Za-z]+")
@@ -144,21 +147,44 @@ def _of_billions(run: Run, name: str) -> tuple[str, str]:
 
 
 def _sibling(run: Run, name: str) -> tuple[str, str]:
-    """Return the member of a family of pictures or films whose size the path of the run's weights bears (``.../Net-T2V-1.3B``)."""
+    """Return the member of a family of pictures, films or sounds whose size the path of the run's weights bears (``.../Net-T2V-1.3B``)."""
     size, said = _size_in_path(run)
     sibling = _SIZE_OF_NAME.sub(f"{size}B", name) if size else name
+    if _is_other(name, sibling):
+        return sibling, said
+    return _worded(run, name)
+
+
+def _worded(run: Run, name: str) -> tuple[str, str]:
+    """Return the member of a family whose size the path of the run's weights bears as a word behind the family's (``me/whisper-hindi-base``)."""
+    family, own = _WORD.match(name.rpartition("/")[2]), _SIZE_WORD.search(name)
+    for last in _paths_of_weights(run) if family is not None and own is not None else ():
+        begin = last.lower().find(family[0].lower()) if family is not None else -1
+        said = [found for found in _SIZE_WORD.finditer(last) if found.start() > begin >= 0]
+        for found in said[-1:] if own is not None else ():
+            plain = f"{name[: own.start()]}-{found[1].lower()}"
+            members = (f"{plain}-{found[2].lower()}", plain) if found[2] else (plain,)
+            if (member := next((each for each in members if _is_other(name, each)), None)) is not None:
+                return member, last
+    return "", ""
+
+
+def _is_other(name: str, sibling: str) -> bool:
+    """Whether a name is another member's of a family: a size that no member has gives the family's own again."""
     one, other = find_model(name), find_model(sibling)
-    # A size that no member has gives the family's own again.
-    is_known = one is not None and other is not None and abs(one.parameters_b / other.parameters_b - 1) > ALIKE
-    return (sibling, said) if is_known else ("", "")
+    return one is not None and other is not None and abs(one.parameters_b / other.parameters_b - 1) > ALIKE
+
+
+def _paths_of_weights(run: Run) -> Iterator[str]:
+    """Yield the last words of the options' paths to the weights."""
+    for key, value in run.options.items():
+        if _WHERE.fullmatch(key.rpartition(".")[2]) and not _NOT_WHERE.search(key) and "/" in value:
+            yield value.strip("\"'").rstrip("/").rpartition("/")[2][:120]
 
 
 def _size_in_path(run: Run) -> tuple[str, str]:
     """Return the billions of parameters that the last word of an option's path to the weights bears, and that word."""
-    for key, value in run.options.items():
-        if not _WHERE.fullmatch(key.rpartition(".")[2]) or _NOT_WHERE.search(key) or "/" not in value:
-            continue
-        last = value.strip("\"'").rstrip("/").rpartition("/")[2][:120]
+    for last in _paths_of_weights(run):
         sizes = set(_IN_PATH.findall(last))
         if len(sizes) == 1:
             return next(iter(sizes)), last
