@@ -10,6 +10,7 @@ from gpu_lol_action.analysis.media.question import positions_of, with_media
 from gpu_lol_action.analysis.memory.padded_texts import padded_length
 from gpu_lol_action.analysis.models import full_width_loads
 from gpu_lol_action.analysis.models.model_parallel import EXPERT, PIPELINE, RUNTIME, TENSOR, WHOLE_NORMS
+from gpu_lol_action.analysis.stated.documented_counts import counts_for_training
 from gpu_lol_action.analysis.training import attention_kind
 from gpu_lol_action.analysis.training.picture_lengths import PIXELS, with_pictures
 from gpu_lol_action.analysis.training.training_precision import TOLD_OFF, UNTOLD, UNTOLD_OF_AXOLOTL
@@ -190,12 +191,14 @@ def stated_count(findings: tuple[Finding, ...]) -> int | None:
     if found is not None:
         return max(1, int(found.value))
     sharding, workload = best(findings, "training.sharding"), best(findings, "workload")
-    documented = best(findings, "documented.gpu_count")
+    is_training = workload is None or workload.value == "training"
+    told = counts_for_training(findings) if is_training else findings
+    documented = best(tuple(told), "documented.gpu_count")
     # A batch for all cards was chosen for as many as its authors had.
     is_for_all = sharding is not None or best(findings, "training.batch_spread") is not None
     if documented is None or not is_for_all:
         return None
-    if workload is None or workload.value == "training":
+    if is_training:
         return min(int(documented.value), 8)
     # How a training beside it is sharded, and on how many cards it ran, says nothing of what uses the model; that one does, does.
     return 1 if documented.value == "1" else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gpu_lol_action.analysis.documents.documented_cells import TABLED
@@ -77,10 +78,7 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
     notebook = run.script if run.command is None and run.script and run.script.form is Form.NOTEBOOK else None
     if notebook is not None and (between := _between_cells(notebook)) is not None:
         return Finding("hardware.gpu_count", between.value, between.why, Confidence.LOW, between.evidence)
-    said = documented.detect(checkout, run)
-    # "at least one A100 (80GB) to support the inference": in a paragraph that speaks of training as well, of no training's cards.
-    to_infer = {(f.evidence, f.why) for f in said if f.field == "documented.inference.card"}
-    stated = [f for f in said if f.field == "documented.gpu_count" and (f.evidence, f.why) not in to_infer]
+    stated = counts_for_training(documented.detect(checkout, run))
     stated = [f for f in stated if not _is_said_where(checkout, f, _DENIED)]
     stated = [f for f in stated if f.value != "1" or not _is_said_where(checkout, f, _ONE_AS_WELL)]
     certain = [f for f in stated if not _is_said_where(checkout, f, _CONDITION)]
@@ -90,6 +88,15 @@ def documented_count(checkout: Checkout, run: Run, *, is_free: bool) -> Finding 
     if found is None:
         return None
     return Finding("hardware.gpu_count", found.value, found.why, Confidence.LOW, found.evidence)
+
+
+def counts_for_training(said: Sequence[Finding]) -> list[Finding]:
+    """Return the documented numbers of cards without those of cards that are named for inference.
+
+    "At least one A100 (80GB) to support the inference" stands in a paragraph that speaks of training as well.
+    """
+    to_infer = {(f.evidence, f.why) for f in said if f.field == "documented.inference.card"}
+    return [f for f in said if f.field == "documented.gpu_count" and (f.evidence, f.why) not in to_infer]
 
 
 def told_training(checkout: Checkout) -> list[Finding]:

@@ -499,3 +499,21 @@ def test_one_gpu_that_is_asked_for_is_one_whatever_numbers_the_program_has(check
 def test_cards_for_inference_are_none_of_a_training(checkout: Build, purpose_said: str, count: str | None) -> None:
     program = "import torch\nfrom torch.nn.parallel import DistributedDataParallel\nif __name__ == '__main__':\n    m = DistributedDataParallel(model)\n    loss.cuda().backward()\n    opt.step()\n"
     assert counted(checkout({"README.md": f"# A\n\n{purpose_said}\n", "src/train.py": program})) == count
+
+
+@pytest.mark.parametrize(
+    ("said", "count"),
+    [
+        ("`train.py` is used to train the model. Please have at least one A100 (80GB) to support the inference of `test.py`.", 4),
+        ("The model of `src` was trained on one A100 (80GB).", 1),
+    ],
+)  # fmt: skip
+def test_a_divided_training_is_not_put_on_the_card_of_the_inference(checkout: Build, said: str, count: int) -> None:
+    program = (
+        "import torch\nfrom transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n"
+        "from torch.distributed.fsdp import FullyShardedDataParallel as FSDP\n"
+        "if __name__ == '__main__':\n    model = FSDP(AutoModelForCausalLM.from_pretrained('meta-llama/Llama-2-13b-hf'))\n"
+        "    Trainer(model=model, args=TrainingArguments(fp16=True, gradient_checkpointing=True)).train()\n"
+    )
+    tree = checkout({"README.md": f"# A\n\n{said}\n", "src/train.py": program})
+    assert analyze(tree).spec.hardware.gpu_count == count
