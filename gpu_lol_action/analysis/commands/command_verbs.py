@@ -35,6 +35,13 @@ _USING_VERB = regex(
 # Sub-commands that write a configuration, list what there is or fetch files: no model runs for them.
 _YOLO_MODES = frozenset({"train", "val", "predict", "export", "track", "benchmark"})
 _ASKS = frozenset({"configure", "config", "init", "list", "ls", "download", "version", "login", "recipe", "recipes", "info", "help", "doctor"})  # fmt: skip
+# Sub-commands that look at data or make them, before the work: `python -m tool verify_dataset`, `python main.py preprocess`.
+_PREPARES = regex(
+    r"(?:verify|check|validate|visuali[sz]e|inspect|show|plot|prepare|process|split|build|make|create|convert|collect|filter|clean|index)"
+    r"[-_](?:the[-_])?(?:data\w{0,10}|images?|annotations?|labels?|vocab\w{0,10}|splits?|manifests?|metadata|lmdb|csv|records?)"
+    r"|pre[-_]?process(?:ing)?|prepare|tokenize",
+    re.IGNORECASE,
+)
 _SERVING_MODE = regex(r"predict\w*|infer(?:ence)?|serve|generat(?:e|ion)|sampl(?:e|ing)|transcribe|chat|demo")
 _JUDGES = regex(r"tests?|testing|eval\w*|val|valid\w*|benchmark\w*")
 SERVING_TARGET = regex(
@@ -102,7 +109,8 @@ def only_judges(command: LaunchCommand) -> bool:
 
 def only_asks(command: LaunchCommand) -> bool:
     """Whether the sub-command of a program with several starts none of its work (``tool configure``, ``tool download``)."""
-    is_asked = command.tool == "python" and len(command.words) > 1 and command.words[1] in _ASKS
+    verb = command.words[1] if command.tool == "python" and len(command.words) > 1 else ""
+    is_asked = verb in _ASKS or _PREPARES.fullmatch(verb) is not None
     # A program that takes a file behind such a word is told what to work with: `python train.py config a.yaml`.
     return is_asked and not any("." in word or "/" in word for word in command.words[2:3])
 

@@ -26,6 +26,24 @@ def first(tree: Checkout) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(
+    ("first", "line"),
+    [
+        ("python -m seg verify_dataset --n 5", 4),
+        ("python -m seg visualize-images a", 4),
+        ("python -m seg preprocess", 4),
+        # A verb for something else, and a file that a program takes, are no look at data.
+        ("python -m seg train_dataset --n 5", 2),
+        ("python -m seg prepare data/a.yaml", 2),
+    ],
+)
+def test_a_sub_command_on_data_comes_before_the_work(checkout: Build, first: str, line: int) -> None:
+    tree = checkout({"README.md": f"```\n{first}\n\npython -m seg train --n 5\n```\n", "seg/__main__.py": TRAIN})
+    run = primary_run(tree)
+    assert run is not None
+    assert str(run.evidence) == f"README.md:{line}"
+
+
+@pytest.mark.parametrize(
     ("script", "line"),
     [
         (
