@@ -52,6 +52,7 @@ _PARTS = (
     (r"t2i.?adapter", "t2i-adapter", ("T2IAdapter",)),
     (r"textual.?inversion", "textual inversion", ()),
 )
+_COPIES_DENOISER = ("from_unet", "from_transformer")
 _CLIPS = ("UNet3DConditionModel", "UNetMotionModel", "unet_additional_kwargs", "motion_module")
 # diffusers' trainers, told `--offload`: the prompts' encoder is on the card only while it is at work.
 _MOVES_ENCODER = regex(r"\btext_enc\w{0,30}\.(?:to\(\s{0,4}[\"']cpu[\"']|cpu\()|\boffload_models\(\s{0,40}text_enc")
@@ -157,8 +158,20 @@ def _trained_part(run: Run, sources: Sequence[Source]) -> Iterator[Finding]:
             yield Finding("media.trained_part", part, "the program's name says it", Confidence.MEDIUM, where)
             return
     if run.script is not None and (beside := trained_beside(run.script)) is not None:
+        if (copied := _copied(run.script, beside[0])) is not None:
+            why = f"`{copied.name[:60]}` begins it as a copy of the denoiser, and the optimizer is given its parameters"
+            where = Evidence(run.script.path, copied.line)
+            yield Finding("media.trained_part", "controlnet", why, Confidence.MEDIUM, where)
+            return
         why = f"the optimizer is given the parameters of `{beside[0]}` alone"
         yield Finding("media.trained_part", "adapter", why, Confidence.MEDIUM, Evidence(run.script.path, beside[1]))
+
+
+def _copied(script: Source, trained: str) -> Call | None:
+    """Return the call that begins what is trained as a copy of the denoiser (``branch = BranchModel.from_unet(unet)``): of a ControlNet's size, and no small adapter."""
+    calls = script.code.calls_named(*_COPIES_DENOISER) if script.code is not None else ()
+    lines = script.text.split("\n") if calls else []
+    return next((c for c in calls if lines[c.line - 1].partition("=")[0].strip() == trained), None)
 
 
 @remembered

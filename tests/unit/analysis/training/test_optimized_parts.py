@@ -53,3 +53,22 @@ def test_an_adapter_is_the_trained_part(checkout: Build) -> None:
     tree = checkout({"train.py": text})
     found = {finding.field: finding.value for finding in media.detect(tree, primary_run(tree))}
     assert found["media.trained_part"] == "adapter"
+
+
+@pytest.mark.parametrize(
+    ("made", "part"),
+    [
+        ("net = BranchModel.from_unet(unet)\n", "controlnet"),
+        (
+            "if args.path:\n    net = Branch.from_pretrained(args.path)\nelse:\n    net = Branch.from_unet(unet)\n",
+            "controlnet",
+        ),
+        ("net = build(config)\nother = BranchModel.from_unet(unet)\n", "adapter"),
+        ("net = build(config)\n", "adapter"),
+    ],
+)
+def test_a_copy_of_the_denoiser_is_no_small_adapter(checkout: Build, made: str, part: str) -> None:
+    text = LOADED + made + "optimizer = AdamW(net.parameters(), lr=1)\nloss.backward()\noptimizer.step()\n"
+    tree = checkout({"train.py": text})
+    found = {finding.field: finding.value for finding in media.detect(tree, primary_run(tree))}
+    assert found["media.trained_part"] == part
