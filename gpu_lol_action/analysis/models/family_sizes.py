@@ -158,10 +158,12 @@ def _sibling(run: Run, name: str) -> tuple[str, str]:
 def _worded(run: Run, name: str) -> tuple[str, str]:
     """Return the member of a family whose size the path of the run's weights bears as a word behind the family's (``me/whisper-hindi-base``)."""
     family, own = _WORD.match(name.rpartition("/")[2]), _SIZE_WORD.search(name)
-    for last in _paths_of_weights(run) if family is not None and own is not None else ():
-        begin = last.lower().find(family[0].lower()) if family is not None else -1
+    if family is None or own is None:
+        return "", ""
+    for last in _paths_of_weights(run):
+        begin = last.lower().find(family[0].lower())
         said = [found for found in _SIZE_WORD.finditer(last) if found.start() > begin >= 0]
-        for found in said[-1:] if own is not None else ():
+        for found in said[-1:]:
             plain = f"{name[: own.start()]}-{found[1].lower()}"
             members = (f"{plain}-{found[2].lower()}", plain) if found[2] else (plain,)
             if (member := next((each for each in members if _is_other(name, each)), None)) is not None:
