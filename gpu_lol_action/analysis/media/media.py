@@ -31,6 +31,7 @@ from gpu_lol_action.analysis.media.views import views_findings
 from gpu_lol_action.analysis.media.zoo_detectors import zoo_findings
 from gpu_lol_action.analysis.networks.configs import configured_modules
 from gpu_lol_action.analysis.networks.measure import OwnNetwork
+from gpu_lol_action.analysis.networks.saved_configs import saved_configs
 from gpu_lol_action.analysis.networks.sources import named_modules, network_sources
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.followed_values import Follower
@@ -219,6 +220,7 @@ def _own(
     sizes = input_sizes(scope, found, infers=run.behavior is Behavior.INFERS)
     stray, configs = tuple(sorted(rest.items())), tuple(run_configs(checkout, run))
     sizes = replace(sizes, stray=stray, configs=configs, is_cut=any(map(token_windows, sources[:MAX_CUTTING])))
+    sizes = replace(sizes, saved=saved_configs(checkout))
     network = own_network(sources, sizes, options) if sources else None
     known = [*_own_findings(network), *_shape_findings(run, network)] if network is not None else []
     if known and known[0].confidence is not Confidence.LOW:

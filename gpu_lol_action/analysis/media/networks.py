@@ -100,6 +100,7 @@ def _follow_programs(
     machine.is_cut = sizes.is_cut
     machine.has_latents = any(program.mentions_any(_LATENTS) and not program.is_broken for program in programs[:12])
     machine.counts_letters = any(counts_letters(program.source) for program in programs)
+    machine.saved = sizes.saved
     machine.files, machine.mappings = sizes.configs, mappings_of(machine, sizes.configs)
     machine.nodes = nodes_of(machine.mappings)
     found: list[OwnNetwork] = []

@@ -23,6 +23,7 @@ from gpu_lol_action.analysis.networks.objects import (
 )
 from gpu_lol_action.analysis.networks.plain import call_plain_method
 from gpu_lol_action.analysis.networks.records import KIND, record_of, replaced
+from gpu_lol_action.analysis.networks.saved_configs import saved_arguments
 from gpu_lol_action.analysis.networks.spaces import SPACE, drawn_from
 from gpu_lol_action.analysis.networks.strangers import is_layers
 from gpu_lol_action.analysis.networks.tensors import call_tensor_function
@@ -133,7 +134,7 @@ def _call_method(machine: Machine, target: Method, places: Sequence[Value], name
             owner.owner.attributes["__base__"] = layer
         return None
     if isinstance(owner, Class) and target.name in LOADERS:
-        return construct(machine, owner, (), named)
+        return construct(machine, owner, (), {**saved_arguments(machine, places), **named})
     if isinstance(owner, (Instance, Layer)) and target.name in SAME:
         return owner
     if isinstance(owner, (list, dict, str)):

@@ -49,7 +49,7 @@ class InputSizes:
     """Pixels of a side, pictures of a clip, samples of a sound and from window to window, points of a cloud; 0: not said.
 
     ``is_cut``: samples are cut out of rows, along which they have positions. ``infers``: nothing is kept for a backward pass, so that weights alone tell most. ``stray``: settings of a configuration
-    beside the program that nothing names, for what nothing else says. ``configs``: the files that configure the run.
+    beside the program that nothing names, for what nothing else says. ``configs``: the files that configure the run. ``saved``: those in folders of saved models.
     """
 
     side: int = 0
@@ -61,6 +61,7 @@ class InputSizes:
     is_cut: bool = False
     stray: tuple[tuple[str, str], ...] = ()
     configs: tuple[Source, ...] = ()
+    saved: tuple[Source, ...] = ()
 
 
 def inputs_of(

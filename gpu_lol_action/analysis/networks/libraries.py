@@ -11,6 +11,7 @@ from gpu_lol_action.analysis.networks.builtins import BUILTINS, HELPERS
 from gpu_lol_action.analysis.networks.layers import build_layer, is_counted
 from gpu_lol_action.analysis.networks.machine import MAX_LIST, Kept, Machine, Root
 from gpu_lol_action.analysis.networks.objects import CONTAINERS, call_function
+from gpu_lol_action.analysis.networks.saved_configs import saved_object
 from gpu_lol_action.analysis.networks.spread_arguments import said_of
 from gpu_lol_action.analysis.networks.strangers import is_stranger
 from gpu_lol_action.analysis.networks.tensors import FUNCTIONS, call_tensor_function
@@ -119,6 +120,8 @@ def _call_other(machine: Machine, target: Named, places: Sequence[Value], named:
         return _started(machine, last, places, named)
     if last in FUNCTIONS:
         return call_tensor_function(machine, last, places, named)
+    if (saved := saved_object(machine, target, places, named)) is not None:
+        return saved
     if "." in target.name and (own := machine.of_module(target.name.rpartition(".")[0], last)) is not None:
         return machine.call(own, places, named)
     if (

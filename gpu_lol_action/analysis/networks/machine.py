@@ -143,6 +143,7 @@ class Machine:
     mappings: Mapping[str, dict[str, Value]] = field(default_factory=dict)  # parts of a configuration by their keys
     stray: Mapping[str, str] = field(default_factory=dict)  # what a configuration says that nothing names
     files: Sequence[Source] = ()  # that configure the run
+    saved: Sequence[Source] = ()  # configurations in folders of saved models
     is_of_file: bool = False  # a network was built from one of these, row by row
     homes: dict[str, Program | None] = field(default_factory=dict)  # the first program that defines (module.)name
     known_as: list[str] = field(default_factory=list)  # names under which the checkout registers what was built

@@ -14,7 +14,7 @@ from gpu_lol_action.analysis.python.defaults import by_place
 _BASES = ("Module", "LightningModule", "Model", "Layer", "Sequential", "ModuleList", "TorchModelV2", "BaseFeaturesExtractor",
           "MessagePassing", "ModelMixin", "Network")  # fmt: skip
 MOST_ENTERED = 3
-LOADERS = frozenset({"from_pretrained", "load_from_checkpoint"})
+LOADERS = frozenset({"from_pretrained", "load_from_checkpoint", "from_json_file"})
 """Methods by which libraries' mixins build a class of one's own."""
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict", "CondSequential"})
 SAME = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat16", "requires_grad_", "apply", "double", "share_memory",
