@@ -78,6 +78,8 @@ def words_of_run(words: list[str]) -> ContainerRun | None:
             given.append((variable, said))
         elif name == "--env-file":
             files.append(value)
+        elif name == "--entrypoint":
+            return None  # another program of the image
         at += 1 if equals or name in _SWITCHES else 2
     return ContainerRun(tuple(given), tuple(files), next(iter(words[at : at + 1]), ""), tuple(words[at + 1 :]))
 

@@ -291,11 +291,12 @@ def processes_of(tool: str, target: str, options: Mapping[str, str], variables: 
             split *= as_count(options.get(flag)) or 1
         if split > 1:
             return split
-    if (tool in TOOLS or tool == "accelerate") and (
-        count := next(filter(None, (as_count(variables.get(name)) for name in COUNTED_ON)), None)
-    ):
-        return count
+    counted = next(filter(None, (as_count(variables.get(name)) for name in COUNTED_ON)), None)
+    if tool in TOOLS and counted:
+        return counted
     seen = visible_devices(variables.get("CUDA_VISIBLE_DEVICES"))
+    if tool == "accelerate" and seen is None and "config_file" not in options:
+        return counted
     return of_all_machines(variables) if seen is None and tool == "deepspeed" and "hostfile" not in options else seen
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import field
 
 from gpu_lol_action.analysis.command_lines.container_words import is_secret
@@ -53,6 +54,7 @@ class _Container:
     line: int = 0
     image: str = ""
     build: str | None = None
+    dockerfile: str = "Dockerfile"
     served: tuple[str, ...] = ()
     words: dict[str, list[str]] = field(default_factory=dict)
     given: dict[str, str] = field(default_factory=dict)
@@ -109,26 +111,38 @@ def container_lines(source: Source, put: Put, read: Read) -> Iterator[tuple[int,
             yield container.line, with_variables(in_front, put(started, known)), ""
 
 
-def given_to_image(source: Source, put: Put, read: Read, image: Source) -> dict[str, str]:
+def given_to_image(source: Source, put: Put, read: Read, image: Source, started: Sequence[str]) -> dict[str, str]:
     """Return the variables that a file gives the one container that is built by that image's file, and that starts what the image does.
 
-    A command that the image has word for word, too, is the image's own.
+    ``started``: the words of the image's own command. Of several such containers one that is given no command is the image's own.
     """
     beside = read(".env") if "${" in source.text else {}
-    folder = image.folder
-    built = [each for _, each in _containers(source) if each.build is not None and _starts_as(each, image)]
-    given = [each.all_given(read) for each in built if joined(source.folder, each.build or "") == folder]
+    built = [each for _, each in _containers(source) if each.build is not None]
+    of_image = [
+        each
+        for each in built
+        if joined(joined(source.folder, each.build or ""), each.dockerfile).lower() == image.path.lower()
+    ]
+    alike = [each for each in of_image if _starts_as(each, started)]
+    given = [each.all_given(read) for each in [each for each in alike if not each.words] or alike]
     return {name: put(value, beside) for name, value in given[0].items()} if len(given) == 1 else {}
 
 
-def given_to_pod(source: Source) -> dict[str, str]:
-    """Return the variables of the one container of a file that is built elsewhere, and that starts what its image does."""
+def given_to_pod(source: Source, tags: AbstractSet[str]) -> dict[str, str]:
+    """Return the variables of the one container of a file that is built elsewhere, and that starts what its image does.
+
+    ``tags``: what that image is called; where nothing says it, any that is no known server.
+    """
     bare = [each for _, each in _containers(source) if each.image and each.given and not each.words]
+    bare = [each for each in bare if not tags or each.image.rpartition("/")[2].partition(":")[0] in tags]
     return dict(bare[0].given) if len(bare) == 1 and not entry_point(bare[0].image) else {}
 
 
-def _starts_as(container: _Container, image: Source) -> bool:
-    return all(word in image.text for words in container.words.values() for text in words for word in text.split())
+def _starts_as(container: _Container, started: Sequence[str]) -> bool:
+    """Whether a container starts what its image does by itself: it is given no command, or the image's own once more."""
+    kinds = ("entrypoint", "command", "args")
+    words = [word for kind in kinds for text in container.words.get(kind, ()) for word in text.split()]
+    return not words or words == [*started][-len(words) :]
 
 
 def _lines(texts: Iterable[str]) -> Iterator[str]:
@@ -162,6 +176,7 @@ def _containers(source: Source) -> list[tuple[str, _Container]]:
             container.files += [setting.text] if key == "path" else []
         elif owner.endswith(".build"):
             container.build = setting.text if key == "context" else container.build
+            container.dockerfile = setting.text if key == "dockerfile" else container.dockerfile
         elif key == "name":
             container.variable = setting.text
         elif key == "value":

@@ -62,6 +62,8 @@ def environment_of(
 
 def _names_of(checkout: Checkout, source: Source, variables: Mapping[str, str], nested: int) -> frozenset[str]:
     """Return what a script exports itself, and by the files that it reads."""
+    if (known := _names_at_any_line(checkout, source, nested)) is not None:
+        return known
     own = _exports(source)
     names = own.names
     for name, is_whole in own.files[:MAX_FILES] if nested < MAX_NESTED else ():
@@ -69,6 +71,24 @@ def _names_of(checkout: Checkout, source: Source, variables: Mapping[str, str], 
         if script is not None and script is not source:
             names |= _names_of(checkout, script, variables, nested + 1)
             names |= _exports(script).all_set if is_whole else frozenset()
+    return names
+
+
+@remembered
+def _names_at_any_line(checkout: Checkout, source: Source, nested: int) -> frozenset[str] | None:
+    """Return the same where no variable stands in a name of these files, so that each line of the script is answered alike; else None."""
+    own = _exports(source)
+    names = own.names
+    for name, is_whole in own.files[:MAX_FILES] if nested < MAX_NESTED else ():
+        if "$" in name:
+            return None
+        script = script_read(checkout, source, name)
+        if script is None or script is source:
+            continue
+        inner = _names_at_any_line(checkout, script, nested + 1)
+        if inner is None:
+            return None
+        names |= inner | (_exports(script).all_set if is_whole else frozenset())
     return names
 
 

@@ -48,6 +48,17 @@ def image_lines(source: Source, put: Put, given: Mapping[str, str]) -> Iterator[
         yield min(place for place, _ in said.values()), with_variables(in_front, " ".join(words)), ""
 
 
+def own_words(source: Source) -> list[str]:
+    """Return the words of what an image starts by itself: its last ENTRYPOINT with its last CMD behind it."""
+    said: dict[str, str] = {}
+    for _, line in _whole_lines(source):
+        if found := regex(r"\s*(CMD|ENTRYPOINT)\s+(.{1,2000})", re.IGNORECASE).match(line):
+            said[found[1].upper()] = _exec_form(found[2])
+        elif regex(r"\s*FROM\s", re.IGNORECASE).match(line):
+            said = {}
+    return [word for name in ("ENTRYPOINT", "CMD") for word in said.get(name, "").split()]
+
+
 def _whole_lines(source: Source) -> Iterator[tuple[int, str]]:
     """Yield the lines of an image's file, those that go on put together, each with the number of its first."""
     start, whole = 0, ""

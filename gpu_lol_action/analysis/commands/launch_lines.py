@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from gpu_lol_action.analysis.command_lines.container_words import is_secret
 from gpu_lol_action.analysis.command_lines.handed_words import with_handed
 from gpu_lol_action.analysis.command_lines.just_recipes import just_line
 from gpu_lol_action.analysis.command_lines.launch_texts import is_open_text, one_value, with_kept_texts
@@ -195,7 +196,8 @@ def _joined(
             if found[2].strip("\"'") and not is_open and not is_said and len(variables) < MAX_VARIABLES:
                 before = f"{variables.get(found[1], '')} " if _ADDS.match(joined) else ""
                 put = before + substitute(found[2].strip("\"'").replace('\\"', '"'), variables).strip()
-                variables = {**variables, found[1]: put.strip()[:MAX_VALUE]}
+                if not is_secret(found[1], put):  # it says nothing of a run, and is put into none that is shown
+                    variables = {**variables, found[1]: put.strip()[:MAX_VALUE]}
             continue
         inner = _SHELL.fullmatch(joined)
         whole = _PIPED.sub(r"\1)", inner[1] if inner else joined)  # a pipe in what is asked for parts no commands
@@ -218,7 +220,8 @@ def _set_in_front(part: str, variables: Mapping[str, str], given: Mapping[str, s
     found = _VARIABLE.match(part)
     if found is None or found[1] in given or not found[2] or len(variables) >= MAX_VARIABLES:
         return variables
-    return {**variables, found[1]: substitute(found[2].strip("\"'"), variables)[:MAX_VALUE]}
+    value = substitute(found[2].strip("\"'"), variables)[:MAX_VALUE]
+    return {**variables, found[1]: value} if not is_secret(found[1], value) else variables
 
 
 def _parts(text: str, variables: Mapping[str, str]) -> Iterator[str]:

@@ -15,7 +15,7 @@ MAX_LINES, MAX_LINE = 1000, 2000
 _POWERSHELL = ".ps1"
 _REMARK = regex(r"(?:rem\b|::|#)", re.IGNORECASE)
 _CONTROL = regex(r"(?:if|else|for|goto|echo|title|setlocal|endlocal|pause|exit|choice)\b|[:(){}]", re.IGNORECASE)
-_SETS = regex(r"set\s+(?:\"([A-Za-z_]\w{0,60})=([^\"%]{0,300}(?:%\w{1,60}%[^\"%]{0,100}){0,5})\"|([A-Za-z_]\w{0,60})=([^\"]{0,300}|\"[^\"]{0,300}\"))\s*$", re.IGNORECASE)  # fmt: skip
+_SETS = regex(r"set\s+(?:\"([A-Za-z_]\w{0,60})=([^\"%]{0,300}(?:%\w{1,60}%[^\"%]{0,100}){0,5})\"|([A-Za-z_]\w{0,60})=([^\"]{0,300}|\"[^\"]{0,300}\"))$", re.IGNORECASE)  # fmt: skip
 _PUT = regex(r"%([A-Za-z_]\w{0,60})%")
 _PLACE = regex(r"%(\d)\b")
 _HERE = regex(r"%~dp0\\?|\$PSScriptRoot[\\/]?")

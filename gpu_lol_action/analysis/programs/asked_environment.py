@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable
 
 from gpu_lol_action.analysis.files.checkout import Source
@@ -14,6 +15,7 @@ SETTINGS = "BaseSettings"
 """What pydantic calls a class whose fields the environment gives, each under its own name in capitals."""
 _READS = ("load_dotenv", "dotenv_values", "read_env", "env_file", "decouple")
 _NAMED = regex(r"([\"'])([\w./-]{0,80}env[\w.-]{0,30})\1")
+_FOR_TESTS = regex(r"(?:^|[/._-])(?:tests?|testing|ci)(?=$|[/._-])", re.IGNORECASE)
 MAX_NAMES = 50
 _PREFIX = regex(r"\benv_prefix[\"']?[ ]{0,2}[=:][ ]{0,2}[\"'](\w{1,40})[\"']")
 _CLASS = regex(
@@ -32,11 +34,11 @@ def reads_variables(source: Source) -> bool:
 
 @remembered
 def variable_files(source: Source) -> tuple[str, ...]:
-    """Return the files of variables that a program names (``load_dotenv("train.env")``, ``env_file="config/train.env"``)."""
+    """Return the files of variables that a program names, but for those of its tests (``load_dotenv("train.env")``, ``env_file="config/train.env"``)."""
     if not source.mentions("env"):
         return ()
     named = (found[2] for found in itertools.islice(_NAMED.finditer(source.text), MAX_NAMES))
-    return tuple(dict.fromkeys(name for name in named if sets_variables(name)))
+    return tuple(dict.fromkeys(name for name in named if sets_variables(name) and not _FOR_TESTS.search(name)))
 
 
 def asked_as(name: str, sources: Iterable[Source]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from gpu_lol_action.analysis.files.checkout import Checkout
@@ -16,6 +17,7 @@ from gpu_lol_action.domain.patterns import regex
 
 _PRECISION = frozenset({"mixed_precision", "precision", "torch_dtype", "dtype", "compute_dtype", "model_dtype"})
 _MIXED = "mixed_precision"
+MAX_ABOVE = 2000  # characters above a line, in which what it stands below is looked for
 _SWITCHES = ("fp16", "use_fp16", "amp", "use_amp", _MIXED)
 # Switches for 16 bit throughout, without 32-bit copies: LLaMA-Factory's and Llama recipes', kohya's.
 _PURE = {"pure_bf16": "bf16", "full_bf16": "bf16", "full_fp16": "fp16"}
@@ -26,7 +28,7 @@ _TAKES_A_MODELS_DTYPE = regex(r"from_|autocast|LLM|Engine|pipeline|Pipeline|Trai
 _UNLESS_TOLD = regex(r"(?m)^[ \t]{1,12}weight_dtype = torch\.float32[ \t]{0,8}$")
 _GIVEN_OUTSIDE = "ACCELERATE_MIXED_PRECISION"
 # detectron2's, as programs set it: `cfg.SOLVER.AMP.ENABLED = True`.
-_SET_IN_CODE = regex(r"(?m)^[ \t]{0,12}\w{1,30}\.SOLVER\.AMP\.ENABLED[ ]?=[ ]?(True|False)\b")
+_SET_IN_CODE = regex(r"(?m)^([ \t]{0,12})\w{1,30}\.SOLVER\.AMP\.ENABLED[ ]?=[ ]?(True|False)\b")
 UNTOLD = "accelerate is told no 16-bit numbers"
 TOLD_OFF = "`mixed_precision` is no"
 UNTOLD_OF_AXOLOTL = "axolotl loads and computes at 32 bit where `bf16` is off"
@@ -106,10 +108,17 @@ def _openmmlabs(run: Run, scope: Scope) -> Finding | None:
                 return Finding("training.precision", width, why, confidence, setting.evidence)
     script = run.script if is_of_detectron else None
     set_here = _SET_IN_CODE.search(script.text) if script is not None else None
-    if script is None or set_here is None or set_here[1] != "True":
+    if script is None or set_here is None or set_here[2] != "True" or _is_asked_above(script.text, set_here):
         return None
-    where = Evidence(script.path, script.text.count("\n", 0, set_here.start(1)) + 1)
+    where = Evidence(script.path, script.text.count("\n", 0, set_here.start(2)) + 1)
     return Finding("training.precision", "fp16", "`SOLVER.AMP.ENABLED` computes in it", Confidence.HIGH, where)
+
+
+def _is_asked_above(text: str, line: re.Match[str]) -> bool:
+    """Whether a line stands in a branch: the nearest line above it that is set in less asks something."""
+    above = text[max(0, line.start() - MAX_ABOVE) : line.start()].split("\n")
+    heads = (each for each in reversed(above) if each.strip() and len(each) - len(each.lstrip()) < len(line[1]))
+    return regex(r"(?:if|elif|else|for|while|try|except)\b").match(next(heads, "").lstrip()) is not None
 
 
 def _of_switch(run: Run, scope: Scope) -> Finding | None:
