@@ -50,11 +50,18 @@ def is_model_command(tool: str, options: Mapping[str, str], places: Sequence[str
     """Whether the words behind such a tool's name are a command of its own that runs its model on a card, and no sentence."""
     if any(options.get(name, "").lower() in _CORES for name in _DEVICES) or not _NO_MODEL.isdisjoint(options):
         return False
+    if tool == "xinference" and any(_elsewhere(options.get(name, "")) for name in ("e", "endpoint")):
+        return False
     if tool in _VERBS:
         return bool(places) and places[0] in _VERBS[tool]
     if tool in _OPTIONS:
         return not _OPTIONS[tool].isdisjoint(options)
     return any(_FILE.fullmatch(word) for word in (*places[:2], *list(options.values())[:4]))
+
+
+def _elsewhere(address: str) -> bool:
+    """Whether an address is another machine's."""
+    return address != "" and not any(here in address for here in ("localhost", "127.0.0.1"))
 
 
 def is_unmistakable(tool: str, options: Mapping[str, str]) -> bool:

@@ -47,7 +47,16 @@ _CONFIG_DICT = regex(r"^def get_config\(\):[^\0]{0,800}?=\s?\w{1,40}\.(?:ConfigD
 _SET = regex(r"^[ \t]+\w{1,40}(?:\.\w{1,40}){0,3}\.(\w{1,60})[ \t]*=(?!=)", re.MULTILINE)
 
 _MODELS = frozenset(
-    {"base_model", "model_name_or_path", "_component_", "meta_architecture", "model", "_base_", "model_name"}
+    {
+        "pretrained_model_name_or_path",
+        "base_model",
+        "model_name_or_path",
+        "_component_",
+        "meta_architecture",
+        "model",
+        "_base_",
+        "model_name",
+    }
 )
 # The command says more than the file that holds it.
 _SERVERS = regex(r"\b(?:vllm|sglang|lmdeploy|text-generation-launcher)\b")
@@ -67,9 +76,20 @@ _JUDGES = frozenset({"do_predict", "do_eval"})
 _STEPS = frozenset({"do_train", "learning_rate", "num_train_epochs", "max_steps"})
 _NAMES = frozenset({"base_model", "model_name_or_path"})
 # What is tuned, as trainers of any model are told it.
+_BATCHES = frozenset({"train_batch_size", "per_device_train_batch_size", "micro_batch_size", "batch_size"})
 _TUNED = frozenset({"base_model", "model_name_or_path", "pretrained_model_name_or_path", "name_or_path"})
 _SAYS_MODEL = ("base_model", "name_or_path", "MODEL_NAME")
 MAX_HELPERS = 6
+# Who is handed such a file may be a service: a fine-tuning that is ordered, an agent that is told its model and its steps.
+_ASKS_OTHERS = frozenset({
+    "openai", "anthropic", "together", "fireworks", "mistralai", "cohere", "groq", "litellm", "replicate", "google", "vertexai", "boto3",
+    "sagemaker", "azure", "requests", "httpx", "aiohttp", "urllib3", "langchain", "langchain_openai", "llama_index", "predibase", "modal",
+})  # fmt: skip
+_LOADS = {
+    Form.YAML: ("yaml.", "YAML(", "OmegaConf.load", "hydra"),
+    Form.JSON: ("json.load(", "read_json_file"),
+    Form.TOML: ("toml.", "tomllib", "tomli"),
+}
 _LAUNCHER = frozenset({"distributed_type", "num_processes", "mixed_precision"})
 _DIVIDED = frozenset({"FSDP", "DEEPSPEED", "MULTI_GPU", "MEGATRON_LM"})
 # What a recipe's name says of its model's size: `7B_lora`, `qwen2_5_0.5b`, `mixtral-8x7b`, `gemma-270m`.
@@ -128,12 +148,13 @@ def _beside_helpers(checkout: Checkout, programs: Sequence[Source]) -> tuple[Tra
     A model that is known by name tells such a file from one of any other work that goes on in steps.
     """
     codes = [source.code for source in programs if source.code is not None]
-    if len(programs) > MAX_HELPERS or any(code.imported() & GPU_MODULES for code in codes):
+    if len(programs) > MAX_HELPERS or any(code.imported() & (GPU_MODULES | _ASKS_OTHERS) for code in codes):
         return ()
     files = (*checkout.of(Form.YAML, Form.JSON, Form.TOML), *_variables(checkout))
     found: list[TrainingConfig] = []
     for source in sorted((s for s in files if any(s.mentions(word) for word in _SAYS_MODEL)), key=_order)[:MAX_CONFIGS]:
-        is_read = any(program.mentions(source.name) for program in programs)
+        words = (source.name, *_LOADS.get(source.form, ()))  # what a program loads it may name anywhere
+        is_read = any(program.mentions(word) for program in programs for word in words)
         config = _training_config(source) if not is_read and _names_known_model(source) else None
         if config is not None and config.behavior is Behavior.TRAINS:
             found.append(config)
@@ -147,7 +168,14 @@ def _names_known_model(source: Source) -> bool:
 def _variables(checkout: Checkout) -> list[Source]:
     """Return the files of variables that a trainer elsewhere may be configured by (SimpleTuner's ``config/config.env``)."""
     given = checkout.of(Form.SHELL, roles=(Role.WORKLOAD, Role.ASIDE))
-    return [source for source in given if sets_variables(source.path)][:MAX_CONFIGS]
+    named = [source for source in given if sets_variables(source.path)][:MAX_CONFIGS]
+    return [source for source in named if _is_of_trainer(source)]
+
+
+def _is_of_trainer(source: Source) -> bool:
+    """Whether a file of variables tells a training its model, rate and batch: `MAX_STEPS` and `MAX_LENGTH` are of agents and forms as well."""
+    keys = {setting.key for setting in read_settings(source)}
+    return bool(keys & _MODELS) and bool(keys & _BATCHES) and any(map(_RATE.fullmatch, keys))
 
 
 def _bundle_config(source: Source) -> TrainingConfig:

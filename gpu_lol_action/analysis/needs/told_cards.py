@@ -23,7 +23,7 @@ from gpu_lol_action.domain.patterns import regex
 
 MAX_SOURCES, MAX_LINES, MAX_COMMAND, MAX_HELPERS = 20, 2000, 4000, 3
 _TOLD = regex(
-    r"(?<![\w-])--?(?:[A-Za-z]{1,20}[-_]){0,2}(?:device|accelerator|platform|backend|hwaccel)[ =][\"']?(?:cuda|gpu|CUDA|GPU|OPTIX)(?::\d{1,2})?(?![\w-])"
+    r"(?<![\w-])--?(?:[A-Za-z]{1,20}[-_]){0,2}(?:device|accelerator|platform|backend)[ =][\"']?(?:cuda|gpu|CUDA|GPU|OPTIX)(?::\d{1,2})?(?![\w-])"
     r"|(?<![\w-])-(?:nb|pme|bonded|update|sf|pk) gpu(?![\w-])"
     r"|(?:^|\s)(?:\S{0,80}/)?pmemd\.cuda\b|^(?:\S{0,80}/)?namd\d?\s[^#]{0,200}\+devices \d"
     r"|(?<![\w-])--gpu(?:[-_]ids?)?[ =][\"']?(?:\d|all\b|true\b)"
@@ -34,10 +34,19 @@ _TOLD = regex(
 _SAYS = regex(
     r"(?:echo|printf|if|elif|while|alias|nvidia-smi|(?:sudo )?(?:docker|podman|nvidia-docker))\b|#|[A-Za-z_]\w{0,40}=[^ ]{0,200}$"
 )
+# What builds, tries, or orders machines computes nothing itself, and a browser draws pages.
+_BUILDS = regex(
+    r"(?:(?:sudo|time|exec|nohup|env|bash|sh|python3?|uv run|poetry run)\s+)*(?:-\w+\s+)*(?:\S{0,120}/)?"
+    r"(?:build|configure|install|setup|bootstrap|compile|cmake|make|ninja|meson|bazel|conan|cargo|go|npm|npx|yarn|pnpm|pip3?|conda|mamba|apt(?:-get)?|brew"
+    r"|minikube|kind|k3d|kubectl|helm|terraform|pulumi|ansible\S*|eksctl|az|gcloud|gsutil|aws|oci|doctl|vastai|runpodctl|modal|sky|ray|salloc"
+    r"|google-chrome\S*|chrom(?:e|ium)\S*|firefox|playwright|electron|pytest|tox|nox|ctest|ffmpeg|ffprobe)(?=[\s._-]|$)"
+)
+_MAX_WORDS = 40
 _SETS_IN_FRONT = regex(r"(?:[A-Za-z_]\w{0,40}=\S{0,200}\s+)*")
 # An image by its repository's last name or its tag: `localai/localai:latest-aio-gpu-nvidia-cuda-12`, `nvcr.io/nvidia/tritonserver:24.10-py3`.
 _FOR_CARDS = regex(
-    r"nvcr\.io/nvidia/(?!cuda\b|base/)[\w./-]{1,80}|(?:docker\.io/)?nvidia/cuda|[\w./-]{1,120}:[\w.-]{0,80}(?<![a-z])(?:cuda|cu1[1-3]\d|nvidia)(?![a-z])[\w.-]{0,60}",
+    r"nvcr\.io/nvidia/(?!cuda\b|base/|k8s/|cloud-native/|[\w./-]{0,60}(?:dcgm|toolkit|exporter|operator))[\w./-]{1,80}(?!\S{0,80}-sdk)|(?:docker\.io/)?nvidia/cuda"
+    r"|[\w./-]{1,120}:[\w.-]{0,80}(?<![a-z])(?:cuda|cu1[1-3]\d)(?![a-z])[\w.-]{0,60}",
 )
 _STARTS = regex(r"^(?:CMD|ENTRYPOINT)\b", re.MULTILINE)
 _FROM = regex(
@@ -53,10 +62,18 @@ def told_card(checkout: Checkout) -> Finding | None:
         return None
     for source in checkout.of(Form.SHELL)[:MAX_SOURCES]:
         for number, command in _commands(source) if not is_makefile(source) else ():
-            if (found := _TOLD.search(command)) is not None:
+            if (found := _TOLD.search(command)) is not None and not _is_of_here(checkout, command):
                 why = f"`{source.name}` starts a program with `{found[0].strip()[:60]}`"
                 return Finding("gpu.use", "yes", why, Confidence.LOW, Evidence(source.path, number))
     return _image_for_cards(checkout) if not declared_packages(checkout) else None
+
+
+def _is_of_here(checkout: Checkout, command: str) -> bool:
+    """Whether a command builds or orders something, goes without where it fails, or starts a program that lies here and tells itself what it takes."""
+    if _BUILDS.match(command) or "||" in command:
+        return True
+    words = command.split()[:_MAX_WORDS]
+    return any(word.endswith(".py") and checkout.find_named(word.removeprefix("./")) is not None for word in words)
 
 
 def told_workload(checkout: Checkout, need: Finding) -> Finding | None:
@@ -94,8 +111,13 @@ def _image_for_cards(checkout: Checkout) -> Finding | None:
             line = source.text.count("\n", 0, images[-1].start()) + 1
             return _of_image(images[-1][1], Evidence(source.path, line))
     for source in checkout.of(Form.YAML)[:MAX_SOURCES] if not checkout.of(Form.PYTHON) else ():
-        for setting in read_settings(source) if source.depth == 0 and source.name in _SERVICES else ():
-            if setting.key == "image" and setting.path.startswith("services.") and _FOR_CARDS.match(setting.text):
+        settings = read_settings(source) if source.depth == 0 and source.name in _SERVICES else ()
+        # What is only started where its user asks for that profile is an extra.
+        extra = {setting.path.partition(".profiles")[0] for setting in settings if ".profiles" in setting.path}
+        for setting in settings:
+            is_of_service = setting.key == "image" and setting.path.startswith("services.")
+            is_extra = setting.path.rpartition(".")[0] in extra
+            if is_of_service and not is_extra and _FOR_CARDS.match(setting.text):
                 return _of_image(setting.text, setting.evidence)
     return None
 

@@ -37,8 +37,10 @@ def test_a_trainers_configuration_is_the_run(checkout: Build, files: dict[str, s
         {"prepare.py": PREPARES, "config.yml": "base_model: ours\nlearning_rate: 1\nmax_steps: 3\noptimizer: sgd\n"},
         {"prepare.py": PREPARES, "config.yml": "base_model: Qwen/Qwen2.5-7B\ntemperature: 1\n"},
         {**{f"p{n}.py": PREPARES for n in range(9)}, **TUNED},
+        {"order.py": "import sys, requests, json\nrequests.post('https://a/fine_tuning', json=json.load(open(sys.argv[1])))\n", **TUNED},
+        {"agent.py": "from pathlib import Path\nimport yaml\nfor f in Path('.').glob('*.yml'):\n    print(yaml.safe_load(f.open()))\n", **TUNED},
     ],
-    ids=["read by a program", "an unknown model", "no training", "a project of its own"],
+    ids=["read by a program", "an unknown model", "no training", "a project of its own", "an order", "read under any name"],
 )  # fmt: skip
 def test_other_configurations_are_no_run(checkout: Build, files: dict[str, str]) -> None:
     found = analyze(checkout({"requirements.txt": "pandas\npyyaml\nscikit-learn\n", **files}))

@@ -145,3 +145,29 @@ def test_what_two_files_say_otherwise_is_not_told(checkout: Build) -> None:
 def test_a_document_exports_behind_its_prompt(checkout: Build, prompt: str) -> None:
     lines = f"{prompt}export BRAIN=Qwen/Qwen2.5-7B\n{prompt}export BUNCH=3\n{prompt}python train.py\n"
     assert said(of(checkout, {"train.py": ASKED, "README.md": f"```bash\n{lines}```\n"})) == TOLD
+
+
+def test_a_file_of_variables_for_tests_is_none_of_the_work(checkout: Build) -> None:
+    both = 'from dotenv import load_dotenv\nload_dotenv(".env")\nif os.environ.get("CI"):\n    load_dotenv("tests/.env.test")\n'
+    program = TRAIN.format(before=both + READ, model="brain", batch="bunch")
+    assert said(of(checkout, {"train.py": program, "tests/.env.test": SETS})) == (None, None)
+
+
+@pytest.mark.parametrize("line", ["{word}/{word}/{word}/act(x", "{word}/activate@latest", "{word};"])
+def test_a_line_with_many_variables_is_read_at_once(checkout: Build, line: str) -> None:
+    """Backtracking over seven names took minutes."""
+    script = ". " + line.format(word="$" + "/$".join(["a" * 20] * 15)) + "\npython train.py\n"
+    assert said(of(checkout, {"train.py": ASKED, "run.sh": script})) != TOLD
+
+
+@pytest.mark.parametrize(
+    ("name", "script"),
+    [
+        ("run.sh", "PASSWORD=hunter2x\npython train.py --optim $PASSWORD --model_name_or_path $PASSWORD/x\n"),
+        ("run.bat", "set PASSWORD=hunter2x\npython train.py --optim %PASSWORD% --model_name_or_path %PASSWORD%/x\n"),
+        ("run.ps1", "$password = 'hunter2x'\npython train.py --optim $password --model_name_or_path $password/x\n"),
+    ],
+)
+def test_what_opens_something_is_put_into_no_command(checkout: Build, name: str, script: str) -> None:
+    program = "import argparse, torch\np = argparse.ArgumentParser()\np.add_argument('--optim')\np.add_argument('--model_name_or_path')\na = p.parse_args()\nloss.cuda().backward()\n"
+    assert "hunter2x" not in str(analysis_json(analyze(checkout({"train.py": program, name: script}))))

@@ -65,6 +65,34 @@ UNTOLD = {
 }  # fmt: skip
 
 
+OF_ANOTHER = {
+    "a folder's image": {"run.sh": f"{BUILD}docker build -t judge ./judge\ndocker run {GIVEN} judge\n"},
+    "another program of the image": {"run.sh": f"{BUILD}docker run --entrypoint ./judge.sh {GIVEN} lab/serve:1\n"},
+    "only the second of two runs": {"run.sh": f"{BUILD}docker run lab/serve:1\ndocker run {GIVEN} lab/serve:1\n"},
+    "another deployment's": {"build.sh": BUILD, "judge.yaml": POD.replace("lab/serve:1", "lab/judge:2")},
+    "two deployments'": {"a.yaml": POD, "b.yaml": POD.replace("7B", "3B")},
+    "a service of another file": {
+        "compose.yaml": "services:\n  judge:\n    build:\n      context: .\n      dockerfile: Dockerfile.judge\n    environment:\n      - BRAIN=Qwen/Qwen2.5-7B-Instruct\n",
+    },
+    "a service with another command": {
+        "compose.yaml": "services:\n  judge:\n    build: .\n    command: python3 judge.py\n    environment:\n      - BRAIN=Qwen/Qwen2.5-7B-Instruct\n",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", OF_ANOTHER)
+def test_what_other_images_and_programs_are_given_is_theirs(checkout: Build, way: str) -> None:
+    assert said(checkout, OF_ANOTHER[way], "RUN python3 judge.py --help\n")[0] != "Qwen/Qwen2.5-7B-Instruct"
+
+
+def test_of_two_services_the_one_without_a_command_is_the_images_own(checkout: Build) -> None:
+    composed = (
+        "services:\n  api:\n    build: .\n    environment:\n      - BRAIN=Qwen/Qwen2.5-7B-Instruct\n"
+        "  move:\n    build: .\n    command: python3 serve.py\n    environment:\n      - BRAIN=Qwen/Qwen2.5-3B-Instruct\n"
+    )
+    assert said(checkout, {"compose.yaml": composed})[0] == "Qwen/Qwen2.5-7B-Instruct"
+
+
 @pytest.mark.parametrize("way", [way for way in UNTOLD if way not in {"two pods", "a server's pod"}])
 def test_what_another_is_given_is_not_its(checkout: Build, way: str) -> None:
     assert said(checkout, UNTOLD[way])[0] != "Qwen/Qwen2.5-7B-Instruct"

@@ -32,6 +32,9 @@ def started(tree: Checkout) -> list[tuple[str, str, int | None]]:
         ({"run.sh": "export NUM_GPU=2\naccelerate launch train.py\n"}, [("run.sh:2", "train.py", 2)]),
         ({"run.sh": "GPUS=3\nGPU=1\naccelerate launch train.py\n"}, [("run.sh:3", "train.py", None)]),
         ({"run.sh": "NUM_DEVICES=8\npython train.py\n"}, [("run.sh:2", "train.py", None)]),
+        # The cards that a line leaves go before, and a launcher's own configuration.
+        ({"run.sh": "NUM_GPUS=8\nCUDA_VISIBLE_DEVICES=0 accelerate launch train.py\n"}, [("run.sh:2", "train.py", 1)]),
+        ({"run.sh": "NUM_GPUS=8\naccelerate launch --config_file acc.yaml train.py\n"}, [("run.sh:2", "train.py", None)]),
         ({"task.yaml": "resources:\n  accelerators: A100:8\nenvs:\n  LR: 1\nsetup: |\n  python prepare.py\nrun: |\n  cd x\n  torchrun --nproc_per_node=$SKYPILOT_NUM_GPUS_PER_NODE train.py --lr $LR\n"}, [("task.yaml:9", "train.py", 8)]),
         ({"go.slurm": "#SBATCH --nodes=2\n#SBATCH --gres=gpu:a100:8\nsrun python train.py\n"}, [("go.slurm:3", "train.py", 8)]),
         ({"go.sh": "#SBATCH --gpus=16\n#SBATCH -N 2\npython train.py\n"}, [("go.sh:3", "train.py", 8)]),

@@ -44,6 +44,8 @@ DefaultTrainer(cfg).train()
     [
         ("cfg.SOLVER.AMP.ENABLED = True", "fp16"),
         ("cfg.SOLVER.AMP.ENABLED = False", None),
+        ("if args.amp:\n    cfg.SOLVER.AMP.ENABLED = True", None),
+        ("if args.amp:\n    print(1)\ncfg.SOLVER.AMP.ENABLED = True", "fp16"),
         ("# cfg.SOLVER.AMP.ENABLED = True", None),
         ("cfg.TEST.AUG.ENABLED = True", None),
     ],
