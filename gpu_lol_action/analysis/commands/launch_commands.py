@@ -69,7 +69,7 @@ MAX_COMMANDS, MAX_DOCUMENTS = 400, 60
 MAX_FOLLOWED = 3  # scripts that start scripts
 MAX_ENTERED = 200  # ways into scripts, each read anew with what it is handed
 MAX_SCRIPT = 64 * 1024  # characters
-_CONFIG = regex(r"[\w./@{}$-]+\.(?:ya?ml|json|toml)$")
+_CONFIG = regex(r"[\w./@{}$-]+\.(?:ya?ml|json|toml|gin)$")
 _TESTS = regex(r"\s*(?:(?:if|elif|while)\s+)?(?:!\s*)?(?:\[|test\s+[!-])")
 _DATA = regex(
     r"data|input|output|train_file|valid|question|answer|image|prompt|annot|vocab|examples|samples|save|split"

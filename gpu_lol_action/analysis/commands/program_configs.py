@@ -11,9 +11,9 @@ from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.import_graph import import_closure, local_imports
 from gpu_lol_action.domain.patterns import regex
 
-_CONFIG_FILE = regex(r"^[^\s{}]{1,200}\.(?:ya?ml|json|toml)$")
-_KINDS = ("yaml", "yml", "json", "toml")
-_QUOTED_END = regex(r"(?:ya?ml|json|toml)['\"]")
+_CONFIG_FILE = regex(r"^[^\s{}]{1,200}\.(?:ya?ml|json|toml|gin)$")
+_KINDS = ("yaml", "yml", "json", "toml", "gin")
+_QUOTED_END = regex(r"(?:ya?ml|json|toml|gin)['\"]")
 _HYDRA = ("main", "hydra_runner", "hydra_task_runner", "compose", "initialize")
 _LOADS_CONFIG = (
     "open",
@@ -29,6 +29,8 @@ _LOADS_CONFIG = (
     "parse_yaml_file",
     "parse_json_file",
     "merge_from_file",
+    "parse_config_file",  # gin's
+    "parse_config_files_and_bindings",
     "create_model",  # ControlNet's, with the path of a YAML
 )
 _OPTIONS = ("config", "config_file", "config_path", "cfg", "cfg_path")
@@ -67,7 +69,8 @@ def own_configs(checkout: Checkout, script: Source | None) -> tuple[Source, ...]
         base = f"{script.folder}/{path}".strip("/") if script.folder else path
         named.append(f"{plain_path(base)}/{name}".lstrip("/") + ("" if name.endswith((".yaml", ".yml")) else ".yaml"))
     for call in script.code.calls_named(*_LOADS_CONFIG) if _names_file(script) else ():
-        texts = [script.code.resolve(value, call.owner) for value in call.arguments[:2]]
+        given = (each for value in call.arguments[:2] for each in (value.items or (value,)))
+        texts = [script.code.resolve(value, call.owner) for value in given]
         named += [text for text in texts if text is not None and _CONFIG_FILE.search(text)]
     for call in script.code.calls_named(
         "DEFINE_config_file"

@@ -12,6 +12,7 @@ from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.files.setting import BROKEN, MAX_KEY, TOO_DEEP, Setting, fold_key
 from gpu_lol_action.analysis.files.spacy_pipelines import pipeline_settings
 from gpu_lol_action.analysis.files.variable_files import variable_settings
+from gpu_lol_action.analysis.formats.gin_text import read_gin
 from gpu_lol_action.analysis.formats.json_text import parse_json
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.formats.toml_reading import read_toml
@@ -180,6 +181,26 @@ def _whole(digits: str) -> int | str:
     return int(digits) if len(digits) <= MAX_DIGITS else digits
 
 
+def _gin(source: Source) -> Iterator[Setting]:
+    """Yield what gin-config is told, by the name of what takes it: ``train.batch_size``, and a macro by its own."""
+    bindings = read_gin(source.text).bindings
+    everywhere = {binding.name for binding in bindings if not binding.scope}
+    document: dict[str, Any] = {}
+    lines: dict[str, int] = {}
+    for binding in bindings:
+        words = [*binding.scope.split("/"), *binding.name.split(".")] if binding.scope else binding.name.split(".")
+        # A scope's own holds there alone: of a judging one nothing is said of the training, and what holds everywhere is said first.
+        if binding.scope and (binding.name in everywhere or any(word in _JUDGING for word in words)):
+            continue
+        node = document
+        for word in words[:-1]:
+            below = node.setdefault(fold_key(word), {})
+            node = below if isinstance(below, dict) else {}
+        node[fold_key(words[-1])] = binding.value
+        lines[".".join(fold_key(word) for word in words)] = binding.line
+    yield from _flat(document, lambda path: lines.get(path, 0), source.path)
+
+
 def _yaml(source: Source) -> Iterator[Setting]:
     # Late: the reader's library takes as long to load as a small repository to read, and many have no such file.
     from gpu_lol_action.analysis.files.yaml_reading import yaml_settings
@@ -188,5 +209,5 @@ def _yaml(source: Source) -> Iterator[Setting]:
 
 
 _READERS: Mapping[Form, Callable[[Source], Iterator[Setting]]] = {
-    Form.JSON: _json, Form.YAML: _yaml, Form.TOML: _toml, Form.INI: pipeline_settings, Form.SHELL: variable_settings
+    Form.JSON: _json, Form.YAML: _yaml, Form.TOML: _toml, Form.GIN: _gin, Form.INI: pipeline_settings, Form.SHELL: variable_settings
 }  # fmt: skip

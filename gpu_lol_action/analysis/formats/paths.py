@@ -30,6 +30,7 @@ class Form(enum.Enum):
     YAML = "yaml"
     JSON = "json"
     TOML = "toml"
+    GIN = "gin"
     MARKDOWN = "markdown"
     REQUIREMENTS = "requirements"
     DOCKERFILE = "dockerfile"
@@ -87,6 +88,7 @@ _FORMS = {
     ".yml": Form.YAML,
     ".json": Form.JSON,
     ".toml": Form.TOML,
+    ".gin": Form.GIN,
     ".md": Form.MARKDOWN,
     ".mdx": Form.MARKDOWN,
     ".markdown": Form.MARKDOWN,

@@ -13,6 +13,7 @@ from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.programs.built_arguments import BuiltArguments
 from gpu_lol_action.analysis.programs.callers import Callers
+from gpu_lol_action.analysis.programs.gin_bindings import gin_names
 from gpu_lol_action.analysis.programs.local_values import (
     KEPT_BY_LIGHTNING,
     classes_with,
@@ -71,6 +72,7 @@ class Follower:
     def given(self, source: Source, function: str, parameter: str) -> str | None:
         """Return the text that all calls of a function give for a parameter, or its command; None where they do not agree, or none is seen."""
         is_called = any(True for _ in self._calls.given(source, function, parameter))
+        is_called = is_called or self._bound(source, function, parameter) is not None
         told = self._of_callers(source, function, parameter, 0) if is_called else self.said.ordered(parameter)
         return told[0] if told is not None else None
 
@@ -229,13 +231,24 @@ class Follower:
                 is_method = source.code is not None and source.code.signatures[function].is_method
                 start = start or starting_with(source, function, parameter)
                 calls = [] if found else [None if is_method else start]
+            bound = self._bound(source, function, parameter)
+            own = starting_with(source, function, parameter) if bound is not None else None
             for given in calls:
+                if bound is not None and (given is None or given == own):
+                    found.append(bound)  # gin gives what a call does not
+                    continue
                 told = self.value(given.source, given.value, given.owner, steps + 1) if given is not None else None
                 if told is None or given is None:
                     return None
                 found.append((told[0], told[1] or Evidence(given.source.path, given.line)))
             self._given[place] = found[0] if len({text for text, _ in found}) == 1 else None
         return self._given[place]
+
+    def _bound(self, source: Source, function: str, parameter: str) -> Told | None:
+        """Return what gin-config binds to a parameter; None where it binds nothing, or not one thing under the names that it has for it."""
+        told = [self.said.under([*name.split("."), parameter]) for name in gin_names(source, function, self.closure)]
+        found = [each for each in told if each is not None]
+        return found[0] if len({text for text, _ in found}) == 1 else None
 
     def _of_library(self, source: Source, function: str, parameter: str) -> list[Told]:
         """Return what a function or class is given that only a library calls: one that it makes a command of, or builds by a configuration."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from gpu_lol_action.analysis.commands.launcher_configs import accelerate_configs
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configuration import read_settings
+from gpu_lol_action.analysis.formats.gin_text import read_gin
 from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.programs.import_graph import local_imports
 from gpu_lol_action.analysis.runs.entry_points import Run
@@ -36,7 +37,9 @@ _OF_DATA, _SETTINGS = regex(r"(?:train_?)?data_?(?:set|backend)?(?:_config)?"), 
 
 def run_configs(checkout: Checkout, run: Run) -> list[Source]:
     """Return the run's configuration files and those that they name, the nearest to the command first."""
-    said = (*_chosen(checkout, run), *run.configs, *_named_by_options(checkout, run), *_composed(checkout, run))
+    # Of several of gin's files a later one goes before those that were read.
+    given = [s for s in run.configs if s.form is not Form.GIN] + [s for s in run.configs[::-1] if s.form is Form.GIN]
+    said = (*_chosen(checkout, run), *given, *_named_by_options(checkout, run), *_composed(checkout, run))
     packed = archived_config(checkout, run)
     found = list(dict.fromkeys((*said, *([packed] if packed is not None else []))))
     for source in found:  # grows while it is walked: what is named may name others
@@ -98,6 +101,10 @@ def _chosen(checkout: Checkout, run: Run) -> Iterator[Source]:
 
 def _named_by(checkout: Checkout, run: Run, source: Source) -> Iterator[Source]:
     """Yield what a configuration names: a DeepSpeed JSON, the groups of a Hydra defaults list, the bases of OpenMMLab."""
+    for path in read_gin(source.text).includes[::-1] if source.form is Form.GIN else ():
+        included = checkout.find(_beside(source, path)) or checkout.find_named(path)
+        if included is not None and included.form is Form.GIN:
+            yield included
     for setting in read_settings(source):
         named: Source | None = None
         if setting.key in {"deepspeed", "deepspeed_config", "deepspeed_config_file"}:

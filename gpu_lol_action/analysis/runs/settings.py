@@ -22,6 +22,7 @@ from gpu_lol_action.analysis.programs.code_settings import (
 from gpu_lol_action.analysis.programs.dead_branches import option_values, reached
 from gpu_lol_action.analysis.programs.followed_settings import FollowedSettings
 from gpu_lol_action.analysis.programs.followed_values import Follower
+from gpu_lol_action.analysis.programs.gin_bindings import bound_by, without_overridden
 from gpu_lol_action.analysis.programs.main_guards import started_alone
 from gpu_lol_action.analysis.programs.meant_settings import meant
 from gpu_lol_action.analysis.programs.unused_definitions import is_unused_at
@@ -119,13 +120,15 @@ def scope_of(checkout: Checkout, run: Run | None) -> Scope:
         Setting(fold_key(key.rpartition(".")[2]), fold_key(key), value, run.evidence)
         for key, value in run.options.items()
     )
-    options = (*options, *_packed(options), *of_environment(checkout, run))
+    options = (*bound_by(options), *options, *_packed(options), *of_environment(checkout, run))
     closure = import_closure(checkout, run.script) if run.script else ()
     options = without_blanks(options, closure)
-    configs = tuple(
-        setting
-        for source in run_configs(checkout, run)
-        for setting in (code_settings(source) if source.code is not None else read_settings(source))
+    configs = without_overridden(
+        [
+            setting
+            for source in run_configs(checkout, run)
+            for setting in (code_settings(source) if source.code is not None else read_settings(source))
+        ]
     )
     # What the command overrides is no longer the configuration's, also where its value is left open (`model.path=$MODEL`); a number is
     # still what such a run usually has.
