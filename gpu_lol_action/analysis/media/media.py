@@ -35,6 +35,7 @@ from gpu_lol_action.analysis.networks.saved_configs import saved_configs
 from gpu_lol_action.analysis.networks.sources import named_modules, network_sources
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.programs.followed_values import Follower
+from gpu_lol_action.analysis.programs.gin_bindings import bindings_of
 from gpu_lol_action.analysis.programs.taken_names import whole_name
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.built_modules import built_modules
@@ -220,7 +221,7 @@ def _own(
     sizes = input_sizes(scope, found, infers=run.behavior is Behavior.INFERS)
     stray, configs = tuple(sorted(rest.items())), tuple(run_configs(checkout, run))
     sizes = replace(sizes, stray=stray, configs=configs, is_cut=any(map(token_windows, sources[:MAX_CUTTING])))
-    sizes = replace(sizes, saved=saved_configs(checkout))
+    sizes = replace(sizes, saved=saved_configs(checkout), bound=bindings_of(scope.tiers[0][1], scope.tiers[1][1]))
     network = own_network(sources, sizes, options) if sources else None
     known = [*_own_findings(network), *_shape_findings(run, network)] if network is not None else []
     if known and known[0].confidence is not Confidence.LOW:

@@ -97,7 +97,7 @@ def _follow_programs(
     machine.is_size_open = not sizes.side
     machine.frames, machine.samples, machine.hop = sizes.frames, sizes.samples, sizes.hop
     machine.points, machine.infers, machine.stray = sizes.points, sizes.infers, dict(sizes.stray)
-    machine.is_cut = sizes.is_cut
+    machine.is_cut, machine.bound = sizes.is_cut, dict(sizes.bound)
     machine.has_latents = any(program.mentions_any(_LATENTS) and not program.is_broken for program in programs[:12])
     machine.counts_letters = any(counts_letters(program.source) for program in programs)
     machine.saved = sizes.saved

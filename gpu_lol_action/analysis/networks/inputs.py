@@ -50,6 +50,7 @@ class InputSizes:
 
     ``is_cut``: samples are cut out of rows, along which they have positions. ``infers``: nothing is kept for a backward pass, so that weights alone tell most. ``stray``: settings of a configuration
     beside the program that nothing names, for what nothing else says. ``configs``: the files that configure the run. ``saved``: those in folders of saved models.
+    ``bound``: what gin-config gives to parameters.
     """
 
     side: int = 0
@@ -62,6 +63,7 @@ class InputSizes:
     stray: tuple[tuple[str, str], ...] = ()
     configs: tuple[Source, ...] = ()
     saved: tuple[Source, ...] = ()
+    bound: tuple[tuple[str, str], ...] = ()
 
 
 def inputs_of(

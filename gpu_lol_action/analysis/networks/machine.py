@@ -141,6 +141,7 @@ class Machine:
     strangers: int = 0  # parts of libraries that nothing is known of, so far
     nodes: Mapping[str, dict[str, Value]] = field(default_factory=dict)  # parts of a configuration that name a class
     mappings: Mapping[str, dict[str, Value]] = field(default_factory=dict)  # parts of a configuration by their keys
+    bound: Mapping[str, str] = field(default_factory=dict)  # what gin-config gives to parameters, by their dotted names
     stray: Mapping[str, str] = field(default_factory=dict)  # what a configuration says that nothing names
     files: Sequence[Source] = ()  # that configure the run
     saved: Sequence[Source] = ()  # configurations in folders of saved models

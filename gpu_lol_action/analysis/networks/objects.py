@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
+from gpu_lol_action.analysis.files.setting import fold_key
 from gpu_lol_action.analysis.networks.layers import build_layer
 from gpu_lol_action.analysis.networks.machine import MAX_DEPTH, MAX_LIST, Frame, Machine, Root
+from gpu_lol_action.analysis.networks.parsed import parse_value
 from gpu_lol_action.analysis.networks.strangers import WHOLE, is_part_name, is_strange_network
 from gpu_lol_action.analysis.networks.values import UNKNOWN, Class, Function, Instance, Named, Tensor, Value
+from gpu_lol_action.analysis.programs.gin_bindings import gin_names
 from gpu_lol_action.analysis.python.defaults import by_place
 
 _BASES = ("Module", "LightningModule", "Model", "Layer", "Sequential", "ModuleList", "TorchModelV2", "BaseFeaturesExtractor",
@@ -52,7 +55,9 @@ def bind(
         name = parameter.arg
         if name in named:
             names[name] = named[name]
-        if names.get(name, UNKNOWN) is UNKNOWN:  # not given, or given what only running the program would tell
+        if machine.bound and name not in names and (told := _bound(machine, function, name)) is not None:
+            names[name] = parse_value(told)
+        elif names.get(name, UNKNOWN) is UNKNOWN:  # not given, or given what only running the program would tell
             said = machine.option(name) if name not in defaults or name in names else UNKNOWN
             names[name] = machine.evaluate(frame, defaults[name]) if said is UNKNOWN and name in defaults else said
     if signature.vararg is not None:
@@ -60,6 +65,15 @@ def bind(
     if signature.kwarg is not None:
         names[signature.kwarg.arg] = {key: value for key, value in named.items() if key not in names}
     return names
+
+
+def _bound(machine: Machine, function: Function, parameter: str) -> str | None:
+    """Return what gin-config gives to a parameter that a call leaves out; None where it gives nothing, or not one thing."""
+    own = "" if isinstance(function.node, ast.Lambda) else function.node.name
+    own = function.home.node.name if own == "__init__" and function.home is not None else own
+    known = gin_names(function.program.source, own, ())
+    told = {machine.bound.get(f"{fold_key(name)}.{fold_key(parameter)}") for name in known} - {None}
+    return told.pop() if len(told) == 1 else None
 
 
 def line_of(machine: Machine, home: Value) -> list[Value]:

@@ -76,3 +76,17 @@ def bound_by(options: Sequence[Setting]) -> Iterator[Setting]:
                 path = fold_key(told_one.name)
                 if isinstance(told_one.value, (str, int, float)) and not told_one.scope:
                     yield replace(option, key=path.rpartition(".")[2], path=path, text=str(told_one.value))
+
+
+def bindings_of(options: Sequence[Setting], configs: Sequence[Setting]) -> tuple[tuple[str, str], ...]:
+    """Return what gin binds, by the dotted name and each shorter end of it that still says whose parameter it is; none of two different values."""
+    said = [s for s in configs if is_of_gin(s) and "." in s.path]
+    if not said and not any(option.key in _FLAGS or option.path.startswith("gin.") for option in options):
+        return ()
+    found: dict[str, set[str]] = {}
+    ordered = {s.path: s.text for s in (*said[::-1], *(option for option in options[::-1] if "." in option.path))}
+    for path, text in ordered.items():
+        words = path.split(".")
+        for start in range(len(words) - 1):
+            found.setdefault(".".join(words[start:]), set()).add(text)
+    return tuple(sorted((path, min(texts)) for path, texts in found.items() if len(texts) == 1))
