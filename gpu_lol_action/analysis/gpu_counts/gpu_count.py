@@ -24,6 +24,7 @@ from gpu_lol_action.analysis.gpu_counts.parallel_layout import assigned_layout, 
 from gpu_lol_action.analysis.gpu_counts.placed_devices import placed_on
 from gpu_lol_action.analysis.gpu_counts.ray_workers import ray_cards
 from gpu_lol_action.analysis.gpu_counts.rl_cards import cards_of
+from gpu_lol_action.analysis.gpu_counts.rllib_cards import rllib_cards
 from gpu_lol_action.analysis.gpu_counts.spread_layers import shown_on
 from gpu_lol_action.analysis.gpu_counts.started_processes import BY_ROLES, started_processes
 from gpu_lol_action.analysis.gpu_counts.tpu_hosts import tpu_host
@@ -100,6 +101,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         or called_layout(checkout, run)
         or assigned_layout(checkout, run)
         or ray_cards(checkout, run)
+        or rllib_cards(checkout, run)
         or listed_by_command(run)
         or listed_for_solver(run)
         or ([] if _is_said(run) else listed_in_configuration(checkout, run))

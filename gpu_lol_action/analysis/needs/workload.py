@@ -24,7 +24,8 @@ from gpu_lol_action.analysis.needs.told_cards import told_card, told_workload
 from gpu_lol_action.analysis.needs.why_no_gpu import why_no_gpu
 from gpu_lol_action.analysis.package_lists.locked_extras import is_locked_with_extras
 from gpu_lol_action.analysis.package_lists.package_files import package_name
-from gpu_lol_action.analysis.programs.behavior import Behavior, boosting_on_gpu, top_level_gpu_import
+from gpu_lol_action.analysis.programs.behavior import Behavior, top_level_gpu_import
+from gpu_lol_action.analysis.programs.card_by_word import card_by_word
 from gpu_lol_action.analysis.runs.computing_runs import only_prepares
 from gpu_lol_action.analysis.runs.entry_points import Run, documented_runs, import_closure, is_started
 from gpu_lol_action.analysis.runs.gpu_extras import why_aside
@@ -150,10 +151,9 @@ def _gpu_need(checkout: Checkout, run: Run | None, wish: Wish | None) -> Finding
         # A library's own module only hands on what its user asks for.
         if is_library and (_is_beside(source) or not is_started):
             continue
-        boosted = boosting_on_gpu(source.code) if source.code is not None else None
-        if boosted is not None:
-            why = f"`{boosted[0]}` puts boosted trees on the GPU"
-            return Finding("gpu.use", "yes", why, Confidence.HIGH, Evidence(source.path, boosted[1]))
+        told = card_by_word(source.code) if source.code is not None else None
+        if told is not None:
+            return Finding("gpu.use", "yes", told[0], Confidence.HIGH, Evidence(source.path, told[1]))
     if wish is not None:
         return Finding("gpu.use", "yes", wish.why, Confidence.HIGH, wish.evidence)
     by_command = _need_by_command(checkout, run, is_library=is_library)

@@ -7,6 +7,7 @@ import enum
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.gpu_libraries import BROUGHT, GPU_MODULES, brought_by
+from gpu_lol_action.analysis.programs.card_by_word import learns_on_told_card
 from gpu_lol_action.analysis.python.code import Call, Import, PythonCode
 from gpu_lol_action.analysis.python.library_calls import BRINGS, INFERS, TRAINS, library_call
 from gpu_lol_action.domain.patterns import regex
@@ -76,10 +77,6 @@ _LOADING_NAMES = ("hub.load", "saved_model.load")  # torch.hub, TensorFlow Hub, 
 # Arrays on a card, by which no network learns: a trainer beside them fits a mixture or a forest.
 ARRAYS = frozenset({"cupy", "cudf", "rmm"})
 
-BOOSTING = frozenset({"xgboost", "lightgbm", "catboost"})
-_BOOSTS = ("fit", "train", "cv", "cross_val_score", "cross_validate", "cross_val_predict", "fit_predict", "update")
-_ON_GPU = regex(r"(?:device|device_type|task_type)=(?:cuda|gpu)(?::\d+)?|(?:tree_method|predictor)=gpu_\w+")
-
 
 class Behavior(enum.Enum):
     """What a program does with a model."""
@@ -93,7 +90,8 @@ def behavior_of(code: PythonCode, *, uses_gpu: bool = False) -> tuple[Behavior, 
     """Return what a program does, and the call that says so. ``uses_gpu``: what it imports uses a GPU library."""
     imported = code.imported()
     # Boosted trees that are only loaded and asked (``clf.load_model(path)``) train nothing.
-    if boosting_on_gpu(code) is not None and code.calls_named(*_BOOSTS):
+    # Agents of RLlib and trees learn on a card where they are told to.
+    if learns_on_told_card(code):
         return Behavior.TRAINS, None
     if not uses_gpu and not imported & GPU_MODULES:
         loads = library_call(code, BRINGS)
@@ -266,14 +264,3 @@ def _is_namesake(item: Import) -> bool:
 
 
 _OF_LINEAR_MODELS = frozenset({"impl", "classification", "regression", "ranking"})
-
-
-def boosting_on_gpu(code: PythonCode) -> tuple[str, int] | None:
-    """Return the setting that puts XGBoost, LightGBM or CatBoost on a GPU, with its line; by default they stay on the CPU."""
-    if not code.imported() & BOOSTING:
-        return None
-    settings = [(default.name, default.text, default.line) for default in code.defaults]
-    settings += [(key, value.text, call.line) for call in code.calls for key, value in call.keywords if value.text]
-    return next(
-        ((f"{name}={text}", line) for name, text, line in settings if _ON_GPU.fullmatch(f"{name}={text}".lower())), None
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.formats.texts import may_give
-from gpu_lol_action.analysis.programs.behavior import BOOSTING
+from gpu_lol_action.analysis.programs.card_by_word import BOOSTING
 from gpu_lol_action.domain.patterns import regex
 
 # Options that only a program that writes or draws with a model has, whatever it calls the function that does.
