@@ -7,6 +7,7 @@ there; the documentation of vLLM, verl and TRL. So a card of size C must satisfy
   answers to one prompt, which are generated together (Shao et al. 2024);
 - C (1 - u) >= R while it generates: R is what the trainer leaves on the card meanwhile: weights, optimizer, frozen copies
   (gradients are freed before), or next to nothing where it moves these to main memory;
+- where both read the same weights W (Unsloth), these lie in u C: E holds them once, R and T are without them;
 - C >= T while the trainer steps, T its own need, where the engine sleeps and gives its memory back, and C (1 - u) >= T where
   it does not.
 
@@ -41,7 +42,7 @@ class Engine:
     """An engine on the trainer's cards: its share of each, over how many it divides its model, and who makes room for whom.
 
     ``group``: answers to one prompt that are generated together; ``sleeps``: its memory is the trainer's while that steps;
-    ``is_trainer_moved``: weights and optimizer wait in main memory while it generates.
+    ``is_trainer_moved``: weights and optimizer wait in main memory while it generates; ``shares_weights``: both read the same weights.
     """
 
     share: float
@@ -49,11 +50,12 @@ class Engine:
     group: int = 1
     sleeps: bool = True
     is_trainer_moved: bool = False
+    shares_weights: bool = False
 
 
-def engine_gib(model: ModelFacts, engine: Engine, tokens: int) -> float:
-    """Return what the engine holds at least on each of its cards."""
-    held = model.parameters_b * 2
+def engine_gib(model: ModelFacts, engine: Engine, tokens: int, shared_gib: float = 0.0) -> float:
+    """Return what the engine holds at least on each of its cards; ``shared_gib``: weights that it has together with the trainer."""
+    held = shared_gib * GIB / GB if engine.shares_weights else model.parameters_b * 2
     if model.has_shape:
         shape = layer_shape(model)
         held += 2 * shape.layers * shape.hidden * shape.kv_share * tokens * engine.group * 2 / GB
@@ -64,12 +66,14 @@ def beside_engine(breakdown: MemoryBreakdown, question: VramQuestion, engine: En
     """Return the breakdown of a trainer with the room that an engine on the same card takes besides."""
     share = min(engine.share, MOST_SHARE)
     rest = 1 - share
-    least = engine_gib(question.model, engine, question.sequence_length) / share
-    resident = added(term.gib for term in breakdown.terms if term.name in _RESIDENT)
+    # Weights that both read lie in the engine's part, and are no more in the trainer's.
+    shared = added(t.gib for t in breakdown.terms if t.name == "weights") if engine.shares_weights else 0.0
+    least = engine_gib(question.model, engine, question.sequence_length, shared) / share
+    resident = added(term.gib for term in breakdown.terms if term.name in _RESIDENT) - shared
     least = max(least, (GRAPHS_GIB if engine.is_trainer_moved else resident) / rest)
 
     def whole(gib: float) -> float:
-        return max(gib if engine.sleeps else gib / rest, least)
+        return max(gib if engine.sleeps else (gib - shared) / rest, least)
 
     more = whole(breakdown.expected_gib) - breakdown.expected_gib
     if more < 0.05:

@@ -1,7 +1,7 @@
 """Reinforcement learning of a language model with an engine that generates beside the trainer: verl, slime, OpenRLHF, TRL, ms-swift, oat.
 
 Findings: ``rl.engine`` (``colocated`` on the trainer's cards, ``separate`` on its own), for a colocated one ``rl.engine_share``,
-``rl.engine_parts``, ``rl.engine_sleeps``, ``rl.trainer_moved``, ``rl.group``; ``rl.critic`` and ``rl.reward``, the models beside
+``rl.engine_parts``, ``rl.engine_sleeps``, ``rl.engine_weights`` (``shared`` with the trainer), ``rl.trainer_moved``, ``rl.group``; ``rl.critic`` and ``rl.reward``, the models beside
 the actor (``same`` for a critic of the actor's model), and ``rl.teacher``, a frozen model that the trained one learns from.
 """
 
@@ -15,12 +15,14 @@ from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.settings import as_number, scope_of
 from gpu_lol_action.analysis.training.trl_release import COLOCATES, is_since
+from gpu_lol_action.analysis.training.unsloth_engine import InnerEngine, inner_engine
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 from gpu_lol_action.domain.records import record
 
 FIELD, SHARE, PARTS = "rl.engine", "rl.engine_share", "rl.engine_parts"
 SLEEPS, MOVED, GROUP = "rl.engine_sleeps", "rl.trainer_moved", "rl.group"
+WEIGHTS = "rl.engine_weights"
 CRITIC, REWARD, TEACHER = "rl.critic", "rl.reward", "rl.teacher"
 _ON = frozenset({"true", "1", "yes", "on"})
 # What the libraries start with: verl's rollout configuration, TRL's and ms-swift's colocated engine, OpenRLHF's, SGLang's own.
@@ -222,6 +224,8 @@ def is_beside_its_engine(checkout: Checkout, run: Run, said: Said) -> bool:
 
     Who starts a server for it means that, and a longest prompt is told to releases before these.
     """
+    if inner_engine(checkout, run) is not None:
+        return True
     mode = said.text("vllm_mode").lower()
     is_command = run.script is None and run.command is not None and run.command.tool == "trl"
     if mode or not (is_command or (run.script is not None and run.script.mentions("trl"))):
@@ -234,6 +238,8 @@ def is_beside_its_engine(checkout: Checkout, run: Run, said: Said) -> bool:
 def _of_trl(checkout: Checkout, run: Run, said: Said) -> list[tuple[str, str, str]]:
     """Return the engine of TRL's and ms-swift's trainers that generate: colocated where they say so, else a server's."""
     said = said_to_trl(checkout, run, said)
+    if (inner := inner_engine(checkout, run)) is not None:
+        return _of_unsloth(inner, said)
     if not said.is_on("use_vllm"):
         return []
     if not is_beside_its_engine(checkout, run, said):
@@ -252,6 +258,18 @@ def _of_trl(checkout: Checkout, run: Run, said: Said) -> list[tuple[str, str, st
         (PARTS, _whole(said.text("vllm_tensor_parallel_size", default="1")), "`vllm_tensor_parallel_size`"),
         (SLEEPS, "yes" if is_asleep else "no", "the engine's sleep mode"),
         (MOVED, "yes" if is_moved else "", "`offload_model` and `offload_optimizer` while the engine generates"),
+        (GROUP, _whole(said.text("num_generations", default=_TRL_GROUP)), "`num_generations` answers to a prompt"),
+    ]
+
+
+def _of_unsloth(inner: InnerEngine, said: Said) -> list[tuple[str, str, str]]:
+    """Return Unsloth's engine, which lies in the trainer's process and reads the trainer's weights."""
+    share = _share(inner.share)
+    return [
+        (FIELD, "colocated", "`fast_inference` starts an engine on the trainer's card"),
+        (SHARE, share, f"the engine's share of a card is {share}"),
+        (WEIGHTS, "shared", "Unsloth's engine and trainer read the same weights"),
+        (SLEEPS, "yes" if inner.sleeps else "no", "Unsloth's standby"),
         (GROUP, _whole(said.text("num_generations", default=_TRL_GROUP)), "`num_generations` answers to a prompt"),
     ]
 

@@ -34,6 +34,7 @@ def with_engine(breakdown: MemoryBreakdown, question: VramQuestion, findings: tu
         parts=int(value_of_best(findings, rl_engine.PARTS) or 1),
         group=int(value_of_best(findings, rl_engine.GROUP) or 1),
         sleeps=value_of_best(findings, rl_engine.SLEEPS) != "no",
+        shares_weights=value_of_best(findings, rl_engine.WEIGHTS) == "shared",
         is_trainer_moved=value_of_best(findings, rl_engine.MOVED) == "yes",
     )
     shared = beside_engine(breakdown, question, engine)
