@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.models import clip_names
+from gpu_lol_action.analysis.models.beside_policy import beside_policy
 from gpu_lol_action.analysis.programs.taken_names import whole_name
 from gpu_lol_action.analysis.python.chosen_calls import CHOSEN
 from gpu_lol_action.analysis.python.code import Call
@@ -87,7 +88,10 @@ def is_helper_place(path: str) -> bool:
 
 def loads_of(source: Source, confidence: Confidence, given: frozenset[str] = frozenset()) -> Iterator[Finding]:
     """Yield the models that a program loads, as findings of that confidence. ``given``: options whose defaults do not count."""
+    beside = {line for _, line in beside_policy(source)}
     for name, loader, line, is_part in _loaded_models(source, given):
+        if line in beside:
+            continue  # a trainer is given it to judge what it trains
         if loader in clip_names.LOADERS and confidence < Confidence.HIGH:
             continue  # what a module has of CLIP looks at pictures or texts for the model that the run is about
         # Who loads a part of a pipeline puts the rest together otherwise.

@@ -11,9 +11,12 @@ from collections.abc import Iterable, Mapping
 
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.files.setting import Setting
+from gpu_lol_action.analysis.models.beside_policy import REWARD as REWARDS
+from gpu_lol_action.analysis.models.beside_policy import VALUE
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.settings import as_number, scope_of
+from gpu_lol_action.analysis.training.given_models import given_models
 from gpu_lol_action.analysis.training.trl_release import COLOCATES, is_since
 from gpu_lol_action.analysis.training.unsloth_engine import InnerEngine, inner_engine
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -77,7 +80,7 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
         or _of_slime(said)
         or _of_openrlhf(said)
         or _of_oat(said)
-        or [*_of_trl(checkout, run, said), *_of_swift(said)]
+        or [*_of_trl(checkout, run, said), *_of_ppo(run), *_of_swift(said)]
     )
     return _findings(facts, run.evidence)
 
@@ -271,6 +274,14 @@ def _of_unsloth(inner: InnerEngine, said: Said) -> list[tuple[str, str, str]]:
         (WEIGHTS, "shared", "Unsloth's engine and trainer read the same weights"),
         (SLEEPS, "yes" if inner.sleeps else "no", "Unsloth's standby"),
         (GROUP, _whole(said.text("num_generations", default=_TRL_GROUP)), "`num_generations` answers to a prompt"),
+    ]
+
+
+def _of_ppo(run: Run) -> list[tuple[str, str, str]]:
+    """Return the models that TRL's PPO is given beside the policy."""
+    fields = {VALUE: CRITIC, REWARDS: REWARD}
+    return [
+        (fields[role], name, f"`PPOTrainer` is given it as {role} model") for role, name in given_models(run.script)
     ]
 
 

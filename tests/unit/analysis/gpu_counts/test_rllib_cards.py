@@ -35,7 +35,10 @@ for i in range(1000):
 
 
 def answer(checkout: Build, program: str, told: str, cluster: str = "") -> tuple[str, int]:
-    files = {"train.py": program.format(told=told, cluster=cluster), "requirements.txt": "ray[rllib]\ntorch\ngymnasium\n"}
+    files = {
+        "train.py": program.format(told=told, cluster=cluster),
+        "requirements.txt": "ray[rllib]\ntorch\ngymnasium\n",
+    }
     spec = analyze(checkout(files)).spec
     return spec.meta.workload_type.value, spec.hardware.gpu_count
 
