@@ -5,11 +5,13 @@ Which is which is said by the trainer's call alone: the loads of all look alike,
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
 
+MAX_ROLES = 20
 VALUE, REWARD = "value", "reward"
 _ROLES: Mapping[str, str] = {
     "value_model": VALUE, "reward_model": REWARD, "reward_funcs": REWARD, "reward_models": REWARD,
@@ -35,7 +37,7 @@ def beside_policy(source: Source) -> tuple[tuple[str, int], ...]:
                 if each.path:
                     roles.setdefault((role, each.path), call.owner)
     found = []
-    for (role, name), owner in roles.items():
+    for (role, name), owner in itertools.islice(roles.items(), MAX_ROLES):
         lines = {each.line for each in code.given if each.name == name and each.owner in {owner, ""}}
         # A notebook may be written on one line, which then says nothing of any name.
         alone = {each.name for each in code.given if each.line in lines} == {name}
