@@ -9,7 +9,7 @@ from gpu_lol_action.analysis.files.effort import remembered
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.settings import Found, Scope, as_number, look_up_number
 from gpu_lol_action.analysis.training.ultralytics_runs import trained_by_ultralytics
-from gpu_lol_action.domain.finding import Evidence, Finding
+from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
 PER_CARD = ("ppo_micro_batch_size_per_gpu", "per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size_per_gpu", "train_micro_batch_size", "micro_bsz", "device_batch_size",
@@ -35,8 +35,13 @@ _NUMBER_SHARED = regex(
 _STRATEGIES = ("MirroredStrategy", "MultiWorkerMirroredStrategy")
 _CUT_BY = (".fit(", "experimental_distribute_dataset")
 _EACH_ITS_OWN = ("distribute_datasets_from_function", "experimental_distribute_datasets_from_function")
-# `batch * strategy.num_replicas_in_sync`, or a name for that number: it is only shown otherwise.
-_MULTIPLIED = regex(r"[*=]\s{0,4}(?:\w{1,40}\.){0,4}num_replicas_in_sync|num_replicas_in_sync\s{0,4}\*")
+# `batch * strategy.num_replicas_in_sync`, `size * len(gpus)`, `args.batch_size * n`, or a name for the strategy's number: it is only shown
+# otherwise.
+_MULTIPLIED = regex(
+    r"=\s{0,4}(?:int\(|max\(1,\s?)?(?:\w{1,40}\.){0,4}num_replicas_in_sync|\*=?[ \t]{0,4}(?:max\(1,\s?)?[(\w][\w. (]{0,60}(?:replicas|gpu|GPU|device|card|worker|world_size|WORLD_SIZE)"
+    r"|(?:replicas|gpu|GPU|device|card|worker|world_size|WORLD_SIZE)[\w ()]{0,40}\*\s{0,4}[\w(]"
+    r"|(?:batch|BATCH|\bbsz?\b)[\w ()]{0,40}\*\s{0,4}[A-Za-z_(]|(?<!\*)\*[ \t]{0,4}(?:\w{1,40}\.){0,4}\w{0,30}(?:batch|BATCH)"
+)
 
 
 def detect(checkout: Checkout, run: Run | None, scope: Scope) -> list[Finding]:
@@ -64,11 +69,17 @@ def detect(checkout: Checkout, run: Run | None, scope: Scope) -> list[Finding]:
         why = "Composer's `train_batch_size` is for all cards together"
         return [Finding("training.batch_spread", "all", why, one.confidence, one.evidence)]
     programs = import_closure(checkout, run.script)[:MAX_PROGRAMS]
-    is_each_replicas = any(_is_made_for_each(source) for source in programs)
     for source in programs:
-        where = _division(source) or _scattered(source) or (None if is_each_replicas else _mirrored(source))
+        where = _division(source) or _scattered(source)
         if where is not None:
             return [_spread(one, where)]
+    where = next(filter(None, map(_mirrored, programs)), None)
+    if where is not None and not any(map(_is_made_for_each, programs)):
+        why, surely = (
+            "TensorFlow's strategy cuts each batch into one part per card",
+            min(one.confidence, Confidence.MEDIUM),
+        )
+        return [Finding("training.batch_spread", "all", why, surely, where)]
     shared = _shared_out(checkout, run, one)
     return [_spread(one, shared)] if shared is not None else []
 
@@ -128,9 +139,10 @@ def _mirrored(source: Source) -> Evidence | None:
 
 @remembered
 def _is_made_for_each(source: Source) -> bool:
-    """Whether a program may multiply its batch by the number of copies of the model, or hands each copy batches of its own."""
-    is_counted = source.mentions("num_replicas_in_sync") and _MULTIPLIED.search(source.text) is not None
-    return source.code is not None and (is_counted or any(map(source.mentions, _EACH_ITS_OWN)))
+    """Whether a program may multiply its batch, by the number of cards or by anything, or hands each copy of the model batches of its own."""
+    if source.code is None:
+        return False
+    return any(map(source.mentions, _EACH_ITS_OWN)) or _MULTIPLIED.search(source.text) is not None
 
 
 @remembered
