@@ -29,7 +29,7 @@ from gpu_lol_action.analysis.networks.made_tensors import DICTIONARY, MADE, aske
 from gpu_lol_action.analysis.networks.patterns import packed, patterned, unpacked
 from gpu_lol_action.analysis.networks.shapes import reshaped
 from gpu_lol_action.analysis.networks.values import DIFFERENCE, RESULT, UNKNOWN, Tensor, Value, names_label
-from gpu_lol_action.analysis.networks.windowed_pools import POOLS, window_pooled
+from gpu_lol_action.analysis.networks.windowed_pools import POOLS, puts_channels_last, window_pooled
 from gpu_lol_action.analysis.networks.windows import folded, slid, unfolded
 
 # What comes out is saved besides what goes in.
@@ -242,9 +242,9 @@ def _slid(machine: Machine, name: str, first: Tensor, places: Sequence[Value], n
 
 
 def _pooled(machine: Machine, name: str, first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Value:
-    if name in POOLS:
+    if name in POOLS and puts_channels_last(program.source for program in machine.programs):
         return machine.kept.keep(window_pooled(first, places, named), 2.0)
-    rank = int(name[-2])
+    rank = int(name[-2]) if name not in POOLS else len(first.shape or ()) - 2
     if name.startswith("adaptive"):
         sides = places[1] if len(places) > 1 else named.get("output_size", 1)
         side = float(sides) if isinstance(sides, (int, float)) else 1.0

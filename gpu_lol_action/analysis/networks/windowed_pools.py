@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.networks.forms import numel_of, pooled_side
 from gpu_lol_action.analysis.networks.values import Tensor, Value
 
 POOLS = frozenset({"max_pool", "avg_pool"})
 _SAME = "same"
+_CHANNELS_LAST = frozenset({"flax", "haiku", "jax", "tensorflow", "keras", "tf_keras"})
 _WINDOWS, _STEPS = ("window_shape", "ksize"), ("strides",)
+
+
+def puts_channels_last(sources: Iterable[Source]) -> bool:
+    """Whether these programs take a library whose pools these are: a function of that name beside PyTorch has the channels in front."""
+    return any(source.code is not None and source.code.imported() & _CHANNELS_LAST for source in sources)
 
 
 def window_pooled(first: Tensor, places: Sequence[Value], named: Mapping[str, Value]) -> Tensor:

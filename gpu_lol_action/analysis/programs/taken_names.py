@@ -15,6 +15,11 @@ _RENAMED = regex(r"(?m)^[ \t]*(?:from[ \t]+([\w.]{1,100})[ \t]+)?import[ \t]+([\
 _GETS = regex(
     r"(?m)^def[ ](\w{1,60})\(\)[^:\n]{0,60}:[ ]{0,4}\n(?:[ \t]{1,8}\"\"\"[^\"\n]{0,300}\"\"\"[ ]{0,4}\n)?[ \t]{1,8}return[ ]([A-Z]\w{0,60})\("
 )
+# All that says what a module hands out, and what does so by names alone.
+_LISTS = regex(r"(?m)^[ \t]{0,8}__all__\b")
+_LISTED = regex(r"(?m)^__all__(?:[ ]?:[^\n=]{1,40})?[ ]{0,4}\+?=[ ]{0,4}[\[(]([^\])(=]{0,8000})[\])]")
+_QUOTED = regex(r"[\"'](\w{1,100})[\"']")
+_BESIDE_NAMES = regex(r"#[^\n]{0,400}|[\s,]")
 UNSET = frozenset({"", "none", "null", "???"})
 ALL = "*"
 MAX_STARS = 20
@@ -45,6 +50,23 @@ def everything_of(source: Source) -> tuple[str, ...]:
     """Return the modules of which a program takes everything, in their order (``from config import *``)."""
     imports = source.code.imports if source.code is not None else ()
     return tuple(item.module for item in imports if ALL in item.names)[:MAX_STARS]
+
+
+@remembered
+def _offered(source: Source) -> frozenset[str] | None:
+    """Return the names that a module says to hand out with everything (``__all__``); None where it says none, or not as a plain list."""
+    if not source.mentions("__all__"):
+        return None
+    lists = _LISTED.findall(source.text)
+    whole = "\n".join(lists)
+    is_plain = len(lists) == len(_LISTS.findall(source.text)) and not _BESIDE_NAMES.sub("", _QUOTED.sub("", whole))
+    return frozenset(_QUOTED.findall(whole)) if is_plain else None
+
+
+def gives_away(source: Source, name: str) -> bool:
+    """Whether a program that takes everything of a module gets that name: what the module lists, else all that begins with no ``_``."""
+    offered = _offered(source)
+    return not name.startswith("_") if offered is None else name in offered
 
 
 def whole_name(source: Source, called: str) -> str:
@@ -110,7 +132,7 @@ def taken(source: Source, words: Sequence[str], sources: Sequence[Source]) -> It
         module, name = known.get(base, ("", ""))
         stars = (module,) if base in known else everything_of(source)
         for star in reversed(stars):  # of several modules of which everything is taken the last one that has it
-            others = modules_of(star, sources)
+            others = (o for o in modules_of(star, sources) if base in known or gives_away(o, last))
             found = [(o, each) for o in others for each in started_with(o, name or last) if not each.owner]
             yield from found
             if found:

@@ -63,3 +63,33 @@ state = state.apply_gradients(grads=grads)
     facts = {finding.field: finding.value for finding in found}
     assert int(facts["media.own_parameters"]) == (3 * 9 + 1) * 8 + (8 * 9 + 1) * 8
     assert int(facts["media.own_outputs"]) == 8 * (64 * 64 + 2 * 32 * 32 + 32 * 32)
+
+
+def test_a_pool_of_that_name_beside_pytorch_has_the_channels_in_front(checkout: Build) -> None:
+    program = """import torch
+from torch import nn
+from {where} import {pool}
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 8, 3, padding=1)
+        self.second = nn.Conv2d(8, 8, 3, padding=1)
+
+    def forward(self, x):
+        return self.second({pool}(self.first(x), 2))
+
+
+net = Net().cuda()
+for x, y in DataLoader(data, batch_size=4):
+    loss = (net(torch.zeros(4, 3, 64, 64).cuda()) - y).sum()
+    loss.backward()
+    optimizer.step()
+"""
+
+    def outputs(where: str, pool: str) -> list[str]:
+        files = {"requirements.txt": "torch\n", "train.py": program.format(where=where, pool=pool)}
+        return [f.value for f in analyze(checkout(files)).findings if f.field == "media.own_outputs"]
+
+    assert outputs("elsewhere", "max_pool") == outputs("torch.nn.functional", "max_pool2d") != []
