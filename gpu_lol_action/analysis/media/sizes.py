@@ -159,16 +159,15 @@ def _image(scope: Scope, sources: Sequence[Source], options: Mapping[str, str], 
         yield _finding("media.image_size", str(as_number(side.text)), side)
     yield from of_pixels(scope)
     yield from _bare_side(scope)
-    given = (*network_inputs(scope, sources), *transformed_sizes(scope, sources))
     transformed, named = (
-        list(_live(given, sources, options)),
+        list(_live(transformed_sizes(scope, sources), sources, options)),
         list(_of_named_datasets(scope)),
     )
     # Where a program crops to that size for some data set, the one that is named goes before what others are resized to.
     is_cropped = bool(named) and any(each.value == named[0].value for each in transformed)
     yield from (*named, *transformed) if is_cropped else (*transformed, *named)
     beside = (*first_inputs(scope, sources), *(resized_sizes(scope, sources) if trains else ()))
-    yield from _live((*beside, *_from_datasets(sources)), sources, options)
+    yield from _live((*beside, *network_inputs(scope, sources), *_from_datasets(sources)), sources, options)
 
 
 def _live(found: Iterable[Finding], sources: Sequence[Source], options: Mapping[str, str]) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
@@ -36,6 +37,7 @@ _READS_SAMPLES = regex(
     re.IGNORECASE,
 )
 _RESIZED = frozenset({"size", "dsize", "output_shape"})
+_FREEZES = (".trainable = False", "trainable=False")
 PAIR, PICTURES = 2, 4
 """Sides of a picture, and numbers in the shape of a batch of them."""
 CHANNELS = frozenset({"1", "3", "4"})
@@ -121,20 +123,31 @@ def _augmented(source: Source, follower: Follower | None) -> Iterator[Finding]:
 
 
 def network_inputs(scope: Scope, sources: Sequence[Source]) -> Iterator[Finding]:
-    """Yield ``media.image_size`` of the pictures that a network of Keras is made for (``Xception(input_shape=(512, 512, 3))``): height first."""
+    """Yield ``media.image_size`` of the pictures that a network of Keras is made for (``Xception(input_shape=(512, 512, 3))``): height first.
+
+    Only of the one network that a run makes and trains: a second one, or a frozen one, may judge pictures that were made smaller for it.
+    """
     follower = Follower(scope.tiers[0][1], scope.tiers[1][1], sources) if scope.tiers else None
-    for source in sources:
-        code = source.code
-        if code is None or not source.mentions("input_shape") or not source.mentions("keras"):
-            continue
-        for call in code.calls:
-            given = call.keyword("input_shape")
-            if given is None or named_network(call.last.lower()) is None:
-                continue
-            row = given.items[:PAIR]
-            sides = [n for item in row for n in _numbers(source, call, item, follower)[:1]] if row else None
-            sides = _numbers(source, call, given, follower) if sides is None else sides
-            yield from _found(sides if len(sides) == PAIR else [], source, call, "is made for it")
+    keras = [
+        each for each in sources if each.code is not None and each.mentions("input_shape") and each.mentions("keras")
+    ]
+    if not keras or any(each.mentions(word) for each in sources for word in _FREEZES):
+        return
+    named = [
+        (each, call)
+        for each in sources
+        for call in (each.code.calls if each.code is not None else ())
+        if call.last[:1].isupper() and named_network(call.last.lower()) is not None
+    ]
+    source, call = named[0] if len(named) == 1 else (None, None)
+    given = call.keyword("input_shape") if call is not None else None
+    if source is None or call is None or given is None or source not in keras:
+        return
+    row = given.items[:PAIR]
+    sides = [n for item in row for n in _numbers(source, call, item, follower)[:1]] if row else None
+    sides = _numbers(source, call, given, follower) if sides is None else sides
+    for each in _found(sides if len(sides) == PAIR else [], source, call, "is made for it"):
+        yield replace(each, confidence=Confidence.LOW)
 
 
 def _found(sides: Sequence[int], source: Source, call: Call, what: str) -> Iterator[Finding]:

@@ -77,3 +77,28 @@ def test_a_network_of_keras_is_made_for_its_pictures(checkout: Build, before: st
 @pytest.mark.parametrize("shape", ["input_shape=(None, None, 3)", "input_shape=shape", "pooling='avg'"])
 def test_sides_that_nothing_says_are_not_told(checkout: Build, shape: str) -> None:
     assert "media.image_size" not in facts(checkout, KERAS.format(before="", shape=shape), "tensorflow")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "judge = tf.keras.applications.VGG16(weights='imagenet', input_shape=(64, 64, 3))",
+        "teacher = tf.keras.applications.MobileNetV2()\nteacher.trainable = False",
+        "def freeze(net):\n    net.trainable = False",
+    ],
+)
+def test_a_network_beside_another_or_a_frozen_one_tells_no_size(checkout: Build, before: str) -> None:
+    found = facts(checkout, KERAS.format(before=before, shape="input_shape=(512, 512, 3)"), "tensorflow")
+    assert "media.image_size" not in found
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "def load(path):\n    return tf.image.resize(tf.io.decode_png(tf.io.read_file(path)), (96, 96))\n",
+        "step = tf.keras.layers.Resizing(96, 96)",
+    ],
+)
+def test_what_samples_are_made_to_goes_before_what_a_network_is_made_for(checkout: Build, before: str) -> None:
+    found = facts(checkout, KERAS.format(before=before, shape="input_shape=(512, 512, 3)"), "tensorflow")
+    assert found["media.image_size"] == "96x96"
