@@ -59,3 +59,35 @@ def test_keras_starts_with_its_own_batch(checkout: Build, loader: str, given: st
 )
 def test_a_batch_that_may_be_another_is_not_told(checkout: Build, loader: str, given: str) -> None:
     assert batch(checkout, KERAS.format(loader=loader, given=given), "tensorflow") is None
+
+
+FLOW = "tf.keras.preprocessing.image.ImageDataGenerator().flow_from_directory"
+
+
+@pytest.mark.parametrize(
+    ("loader", "given"),
+    [
+        (f"val = {FLOW}('val')\ndata = Generator('train.csv')", "data, validation_data=val, epochs=3"),
+        (f"data = {FLOW}('data', (224, 224), 'rgb', None, 'categorical', 128)", "data, epochs=3"),
+        ("data = tf.keras.utils.image_dataset_from_directory('data', 'inferred', 'int', None, 'rgb', 128)", "data, epochs=3"),
+        ("data = tf.keras.utils.text_dataset_from_directory('data', 'inferred', 'int', None, 128)", "data, epochs=3"),
+        (f"data = {FLOW}(*more)", "data, epochs=3"),
+        ("data = tf.keras.utils.image_dataset_from_directory('data')\ndata = data.unbatch().batch(size())", "data, epochs=3"),
+        ("for x in data:\n    with tf.GradientTape() as tape:\n        step(x, tape)", "x, y, epochs=3"),
+        ("trainer = Trainer()\ntrainer.fit(train(), val(), epochs=3)", "data"),
+    ],
+)  # fmt: skip
+def test_another_loaders_batch_is_not_that_of_the_training(checkout: Build, loader: str, given: str) -> None:
+    assert batch(checkout, KERAS.format(loader=loader, given=given), "tensorflow") is None
+
+
+@pytest.mark.parametrize(
+    ("loader", "given"),
+    [
+        (f"val = {FLOW}('val', batch_size=size())\ndata = {FLOW}('data')", "data, validation_data=val, epochs=3"),
+        (f"data = {FLOW}('data', (224, 224), 'rgb', None, 'categorical')", "x=data, epochs=3"),
+        ("data = tf.keras.utils.image_dataset_from_directory('data')\ndata = data.prefetch(2)", "data, epochs=3"),
+    ],
+)
+def test_the_loader_that_fit_is_given_says_it(checkout: Build, loader: str, given: str) -> None:
+    assert batch(checkout, KERAS.format(loader=loader, given=given), "tensorflow") == "32"
