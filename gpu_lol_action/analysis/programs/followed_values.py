@@ -223,7 +223,7 @@ class Follower:
             found: list[Told] = []
             calls = list(self._calls.given(source, function, parameter))
             # `main()` gives nothing for what has no start of its own: click does, from its options.
-            start = declared_start(source, parameter) if not any(calls) else None
+            start = declared_start(source, function, parameter) if not any(calls) else None
             calls = calls if start is None else []
             if not calls:
                 found += self._of_library(source, function, parameter)

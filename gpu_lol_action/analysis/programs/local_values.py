@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gpu_lol_action.analysis.files.checkout import Source
 from gpu_lol_action.analysis.files.effort import remembered
+from gpu_lol_action.analysis.programs.decorators import decorated_lines
 from gpu_lol_action.analysis.programs.others_names import HOLDS_OPTIONS
 from gpu_lol_action.analysis.programs.taken_names import modules_of, origins
 from gpu_lol_action.analysis.python.code import Call
@@ -96,11 +97,15 @@ def starting_with(source: Source, function: str, parameter: str) -> Argument | N
     return next((Argument(each.value, source, each.line, "") for each in starting), None)
 
 
-def declared_start(source: Source, parameter: str) -> Argument | None:
-    """Return what an option starts with that click fills a function's parameter from (``@click.option("--size", default=320)``); None where several do not agree."""
-    if not makes_commands(source):
+def declared_start(source: Source, function: str, parameter: str) -> Argument | None:
+    """Return what an option above a function starts with that click fills its parameter from (``@click.option("--size", default=320)``).
+
+    None where the function has a start of its own, or where several do not agree; the options of another command are none of its own.
+    """
+    if not makes_commands(source) or starting_with(source, function, parameter) is not None:
         return None
-    told = [each for each in givens(source).get(parameter, ()) if each.is_option and not each.owner]
+    own = decorated_lines(source, function)
+    told = [each for each in givens(source).get(parameter, ()) if each.is_option and each.line in own]
     is_one = bool(told) and all(each.value == told[0].value for each in told)
     return Argument(told[0].value, source, told[0].line, "") if is_one else None
 

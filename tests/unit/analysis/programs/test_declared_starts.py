@@ -32,10 +32,26 @@ def test_who_calls_the_function_itself_says_what_it_gets(checkout: Build) -> Non
 @pytest.mark.parametrize(
     "program",
     [
-        COMMAND.format(start=320, rest=GUARD) + "@click.command()\n@click.option('--px', default=64)\ndef other(px):\n    pass\n",
+        COMMAND.format(start=320, rest=GUARD) + "@click.command()\n@click.option('--px', default=64)\ndef main(px):\n    pass\n",
         COMMAND.format(start=320, rest=GUARD).replace("click", "clack"),
         COMMAND.format(start="size()", rest=GUARD),
     ],
 )  # fmt: skip
 def test_what_is_not_told_in_one_way_is_not_told(checkout: Build, program: str) -> None:
     assert told(checkout, program) is None
+
+
+OTHER = "@click.command()\n@click.option(\n    '--px',\n    default=64,\n)\ndef other(px):\n    pass\n"
+
+
+def test_another_commands_option_is_none_of_a_functions(checkout: Build) -> None:
+    assert told(checkout, f"{COMMAND.format(start=320, rest=OTHER)}{GUARD}") == "320"
+    assert told(checkout, f"import click\n{OTHER}def main(px):\n    build(px)\n\n{GUARD}") is None
+    assert (
+        told(checkout, f"import click\n{OTHER}@click.command()\n@click.argument('px')\ndef main(px):\n    build(px)\n")
+        is None
+    )
+
+
+def test_a_function_starts_with_its_own_value(checkout: Build) -> None:
+    assert told(checkout, f"import click\ndef main(px=224):\n    build(px)\n\nrun(main)\n{OTHER}") == "224"
