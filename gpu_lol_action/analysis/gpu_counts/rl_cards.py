@@ -8,7 +8,9 @@ from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.settings import as_number
-from gpu_lol_action.analysis.training.rl_engine import Said, is_beside_its_engine, is_slime, said_of, said_to_trl
+from gpu_lol_action.analysis.training.rl_engine import is_beside_its_engine, is_slime
+from gpu_lol_action.analysis.training.said_settings import Said, said_of
+from gpu_lol_action.analysis.training.trl_settings import said_to_trl
 from gpu_lol_action.domain.finding import Confidence, Finding
 from gpu_lol_action.domain.patterns import regex
 

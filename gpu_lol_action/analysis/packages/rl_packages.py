@@ -12,7 +12,8 @@ from collections.abc import Set as AbstractSet
 from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.package_lists.package_files import package_name
 from gpu_lol_action.analysis.runs.entry_points import Run
-from gpu_lol_action.analysis.training.rl_engine import Said, is_slime, is_verl, said_of
+from gpu_lol_action.analysis.training.rl_engine import is_slime, is_verl
+from gpu_lol_action.analysis.training.said_settings import Said, said_of
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 

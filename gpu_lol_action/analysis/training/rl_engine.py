@@ -7,66 +7,31 @@ the actor (``same`` for a critic of the actor's model), and ``rl.teacher``, a fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from gpu_lol_action.analysis.files.checkout import Checkout
-from gpu_lol_action.analysis.files.setting import Setting
 from gpu_lol_action.analysis.models.beside_policy import REWARD as REWARDS
 from gpu_lol_action.analysis.models.beside_policy import VALUE
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.runs.entry_points import Run
-from gpu_lol_action.analysis.runs.settings import as_number, scope_of
+from gpu_lol_action.analysis.runs.settings import as_number
 from gpu_lol_action.analysis.training.given_models import given_models
+from gpu_lol_action.analysis.training.said_settings import Said, said_of
 from gpu_lol_action.analysis.training.trl_release import COLOCATES, is_since
+from gpu_lol_action.analysis.training.trl_settings import said_to_trl
 from gpu_lol_action.analysis.training.unsloth_engine import InnerEngine, inner_engine
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
-from gpu_lol_action.domain.patterns import regex
-from gpu_lol_action.domain.records import record
 
 FIELD, SHARE, PARTS = "rl.engine", "rl.engine_share", "rl.engine_parts"
 SLEEPS, MOVED, GROUP = "rl.engine_sleeps", "rl.trainer_moved", "rl.group"
 WEIGHTS = "rl.engine_weights"
 CRITIC, REWARD, TEACHER = "rl.critic", "rl.reward", "rl.teacher"
-_ON = frozenset({"true", "1", "yes", "on"})
 # What the libraries start with: verl's rollout configuration, TRL's and ms-swift's colocated engine, OpenRLHF's, SGLang's own.
 _VERL_SHARE, _TRL_SHARE, _OPENRLHF_SHARE = "0.5", "0.3", "0.95"
 _TRL_GROUP = "8"
 _MODE, _MODE_OF_ITS_OWN = "is colocate", "starts as colocate from TRL 1.0 on"
-_TRL_CONFIGS = frozenset({"GRPOConfig", "RLOOConfig", "OnlineDPOConfig", "XPOConfig", "NashMDConfig", "GOLDConfig"})
 _SLIME_SHARE = "0.8"
 _NEMO_RL_SHARE = "0.6"
-
-
-@record(frozen=True, slots=True)
-class Said:
-    """What a run's options and configurations say, by dotted names with underscores (``actor_rollout_ref_rollout_n``)."""
-
-    texts: Mapping[str, Setting]
-
-    def text(self, *names: str, default: str = "") -> str:
-        """Return the value under the first of these names that is said."""
-        found = next((self.texts[name] for name in names if name in self.texts), None)
-        return found.text.strip().strip("\"'") if found is not None else default
-
-    def is_on(self, *names: str, default: str = "") -> bool:
-        """Whether a switch is set; a flag without a value is."""
-        is_bare = any(name in self.texts and not self.texts[name].text.strip() for name in names)
-        return is_bare or self.text(*names, default=default).lower() in _ON
-
-    def has(self, prefix: str) -> bool:
-        """Whether anything is said whose name begins so."""
-        return any(name.startswith(prefix) for name in self.texts)
-
-
-def said_of(checkout: Checkout, run: Run) -> Said:
-    """Return what the run's own options and configurations say; the program's defaults are not among it."""
-    texts: dict[str, Setting] = {}
-    tiers = scope_of(checkout, run).tiers
-    is_whole_program = run.script is not None and not run.options
-    for _, settings in tiers[: 3 if is_whole_program else 2]:
-        for setting in settings:
-            texts.setdefault(regex(r"[^a-z0-9]+").sub("_", setting.path.lower()).strip("_"), setting)
-    return Said(texts)
 
 
 def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
@@ -74,19 +39,18 @@ def detect(checkout: Checkout, run: Run | None) -> list[Finding]:
     if run is None or run.behavior is not Behavior.TRAINS:
         return []
     said = said_of(checkout, run)
-    facts = (
-        _of_verl(said)
-        or _of_nemo_rl(said)
-        or _of_slime(said)
-        or _of_openrlhf(said)
-        or _of_oat(said)
-        or [*_of_trl(checkout, run, said), *_of_ppo(run), *_of_swift(said)]
-    )
-    return _findings(facts, run.evidence)
+    facts = _of_verl(said) or _of_nemo_rl(said) or _of_slime(said) or _of_openrlhf(said) or _of_oat(said)
+    if facts:
+        return _findings(facts, run.evidence)
+    told = said_to_trl(checkout, run, said)
+    engine = _findings(_of_trl(checkout, run, told), run.evidence, told.surely)
+    return [*engine, *_findings([*_of_ppo(run), *_of_swift(said)], run.evidence)]
 
 
-def _findings(facts: Iterable[tuple[str, str, str]], where: Evidence) -> list[Finding]:
-    return [Finding(field, value, why, Confidence.HIGH, where) for field, value, why in facts if value]
+def _findings(
+    facts: Iterable[tuple[str, str, str]], where: Evidence, surely: Confidence = Confidence.HIGH
+) -> list[Finding]:
+    return [Finding(field, value, why, surely, where) for field, value, why in facts if value]
 
 
 def is_verl(said: Said) -> bool:
@@ -206,22 +170,6 @@ def _of_oat(said: Said) -> list[tuple[str, str, str]]:
     ]
 
 
-def said_to_trl(checkout: Checkout, run: Run, said: Said) -> Said:
-    """Return what is said, with what the run's programs give to TRL's configuration (``GRPOConfig(use_vllm=True)``).
-
-    Where something else tells a value (an option, a configuration, a caller) it is that; of modules beside the run's, none counts.
-    """
-    texts = dict(said.texts)
-    scope = scope_of(checkout, run)
-    for confidence, settings in scope.tiers if run.script is not None else ():
-        for setting in settings:
-            called, _, name = setting.path.rpartition(".")
-            is_made = called.removeprefix("trl.") in _TRL_CONFIGS and confidence is not Confidence.LOW
-            if is_made and not (confidence is Confidence.MEDIUM and scope.is_anothers(setting)):
-                texts.setdefault(name, setting)
-    return Said(texts)
-
-
 def is_beside_its_engine(checkout: Checkout, run: Run, said: Said) -> bool:
     """Whether TRL's trainer and its engine share their cards: as ``vllm_mode`` says, else as the release that runs starts with.
 
@@ -240,7 +188,6 @@ def is_beside_its_engine(checkout: Checkout, run: Run, said: Said) -> bool:
 
 def _of_trl(checkout: Checkout, run: Run, said: Said) -> list[tuple[str, str, str]]:
     """Return the engine of TRL's and ms-swift's trainers that generate: colocated where they say so, else a server's."""
-    said = said_to_trl(checkout, run, said)
     if (inner := inner_engine(checkout, run)) is not None:
         return _of_unsloth(inner, said)
     if not said.is_on("use_vllm"):

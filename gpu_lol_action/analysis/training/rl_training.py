@@ -15,7 +15,8 @@ from gpu_lol_action.analysis.files.checkout import Checkout
 from gpu_lol_action.analysis.programs.behavior import Behavior
 from gpu_lol_action.analysis.runs.entry_points import Run
 from gpu_lol_action.analysis.runs.settings import as_number
-from gpu_lol_action.analysis.training.rl_engine import Said, is_verl, said_of
+from gpu_lol_action.analysis.training.rl_engine import is_verl
+from gpu_lol_action.analysis.training.said_settings import Said, said_of
 from gpu_lol_action.domain.finding import Confidence, Finding
 
 _VERL_TOKENS = "16384"  # what `ppo_max_token_len_per_gpu` starts with

@@ -7,7 +7,8 @@ from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.run_calls import called_at
 from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up
-from gpu_lol_action.analysis.training.rl_engine import Said, said_of, said_to_trl
+from gpu_lol_action.analysis.training.said_settings import said_of
+from gpu_lol_action.analysis.training.trl_settings import given_to_trl
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
 from gpu_lol_action.domain.patterns import regex
 
@@ -83,8 +84,7 @@ def _penalized(checkout: Checkout, run: Run) -> Evidence | None:
         where: Evidence | None = run.evidence
     else:
         where = called_at(checkout, run, *_PENALIZED)
-    said: Said | None = said_to_trl(checkout, run, said_of(checkout, run)) if where is not None else None
-    number = said.texts.get("beta") if said is not None else None
+    number = given_to_trl(checkout, run, "beta", said_of(checkout, run)) if where is not None else None
     return number.evidence if number is not None and _PENALTY.fullmatch(number.text.strip()) else None
 
 
