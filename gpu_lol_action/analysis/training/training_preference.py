@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from gpu_lol_action.analysis.files.checkout import Checkout
+from collections.abc import Sequence
+
+from gpu_lol_action.analysis.files.checkout import Checkout, Source
+from gpu_lol_action.analysis.programs.dead_branches import dead_lines
+from gpu_lol_action.analysis.programs.main_guards import started_alone
+from gpu_lol_action.analysis.programs.unused_definitions import definitions, is_unused, is_unused_at
 from gpu_lol_action.analysis.python.code import Call
 from gpu_lol_action.analysis.runs.entry_points import Run, import_closure
 from gpu_lol_action.analysis.runs.run_calls import called_at
-from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up
+from gpu_lol_action.analysis.runs.settings import Scope, is_on, look_up, values_of
 from gpu_lol_action.analysis.training.said_settings import said_of
 from gpu_lol_action.analysis.training.trl_settings import given_to_trl
 from gpu_lol_action.domain.finding import Confidence, Evidence, Finding
@@ -28,6 +33,8 @@ _OPENRLHF = regex(r"openrlhf\.cli\.train_(dpo|rm|kto)")
 # These compare with the model they began with where their penalty for leaving it is not nought.
 _PENALIZED = ("GRPOTrainer",)
 _PENALTY = regex(r"(?=[\d.]{0,12}[1-9])\d{0,4}\.?\d{1,12}(?:[eE]-?\d{1,2})?")
+MOST_HANDINGS = 20
+"""Calls of one module that are asked whether they hand a reference over in what is used."""
 _REFERENCE = regex(r"(?:ref|reference)_model(?:_\w+)?")
 
 
@@ -89,14 +96,27 @@ def _penalized(checkout: Checkout, run: Run) -> Evidence | None:
 
 
 def _given_reference(checkout: Checkout, run: Run) -> Evidence | None:
-    """Return where the program, or what it imports, hands a reference model to what trains."""
-    for source in import_closure(checkout, run.script) if run.script is not None else ():
+    """Return where the program, or what it imports, hands a reference model to what trains: not in what nobody calls."""
+    closure = import_closure(checkout, run.script) if run.script is not None else ()
+    for source in closure:
         if source.code is None or not (source.mentions("ref_model") or source.mentions("reference_model")):
             continue
-        handing = next((call for call in source.code.calls if _hands_over(call)), None)
-        if handing is not None and (source is run.script or called_at(checkout, run, handing.last) is not None):
-            return Evidence(source.path, handing.line)
+        handing = [call for call in source.code.calls if _hands_over(call)][:MOST_HANDINGS]
+        dead = dead_lines(source, values_of(checkout, run)) if handing else ()
+        alone = frozenset[int]() if source is run.script or not handing else started_alone(source)
+        for call in handing:
+            is_dead = call.line in alone or any(call.line in block for block in dead)
+            if not is_dead and not _is_unused(source, call, closure):
+                return Evidence(source.path, call.line)
     return None
+
+
+def _is_unused(source: Source, call: Call, closure: Sequence[Source]) -> bool:
+    """Whether a call stands in what nothing of the program names, also in a function of the started program itself."""
+    if source is not closure[0]:
+        return is_unused_at(source, call.line, closure)
+    held = next((each for each in definitions(source.text) if each.name == call.owner and not each.is_class), None)
+    return held is not None and is_unused(held, source, closure)
 
 
 def _hands_over(call: Call) -> bool:

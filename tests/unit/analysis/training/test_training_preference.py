@@ -91,3 +91,51 @@ def test_a_reference_handed_over_in_another_module_is_kept(checkout: Build, func
     engine = PPO if kept else f"{PPO.partition('def learn')[0]}def alone{PPO.partition('def alone')[2]}"
     found = analyze(checkout({"engine.py": engine, "main.py": main}))
     assert has(found, "reference_model") is kept
+
+
+OWN = """from transformers import Trainer
+
+
+def collate(rows):
+    return rows
+
+
+def distill(model, ref_model, args):
+    return Distiller{kind}(model=model, ref_model=ref_model, args=args)
+
+
+{more}
+"""
+PLAIN = """from transformers import AutoModelForCausalLM, Trainer, TrainingArguments
+from lib import collate{taken}
+
+model = AutoModelForCausalLM.from_pretrained("EleutherAI/pythia-1b-deduped")
+args = TrainingArguments("out", per_device_train_batch_size=4, bf16=True)
+Trainer(model=model, args=args, data_collator=collate, train_dataset=data).train()
+{used}
+"""
+SECOND = "def again(model, frozen, args):\n    return DistillTrainer(model=model, ref_model=frozen, args=args)\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "taken", "used", "kept"),
+    [
+        ("Trainer", "", "", "", False),
+        ("Trainer", "", ", distill", "", False),
+        ("Trainer", "", ", distill", "distill(model, other, args).train()", True),
+        # Also where an earlier one of the same module is not used.
+        ("Trainer", SECOND, ", again", "again(model, other, args).train()", True),
+    ],
+)
+def test_a_reference_that_nobody_hands_over_is_not_kept(
+    checkout: Build, kind: str, more: str, taken: str, used: str, kept: bool
+) -> None:
+    files = {"lib.py": OWN.format(kind=kind, more=more), "train.py": PLAIN.format(taken=taken, used=used)}
+    assert has(analyze(checkout(files)), "reference_model") is kept
+
+
+@pytest.mark.parametrize(("used", "kept"), [("", False), ("again(model, other, args).train()", True)])
+def test_a_function_of_the_program_itself_counts_where_it_is_used(checkout: Build, used: str, kept: bool) -> None:
+    program = PLAIN.format(taken="", used=used).replace("\nmodel", f"\n{SECOND}\nmodel", 1)
+    files = {"lib.py": "def collate(rows):\n    return rows\n", "train.py": program}
+    assert has(analyze(checkout(files)), "reference_model") is kept
