@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from gpu_lol_action.domain.patterns import regex
 
 GPU_MODULES = frozenset({
     "torch", "torchvision", "torchaudio", "tensorflow", "keras", "keras_hub", "keras_nlp", "jax", "flax", "transformers", "diffusers", "accelerate",
@@ -120,6 +123,27 @@ BROUGHT: Mapping[str, str] = {
 }
 
 
-def brought_by(module: str, names: Iterable[str]) -> str | None:
-    """Return the library that an import of a part of another one needs; None where it needs none."""
-    return next((BROUGHT[each] for each in (module, *(f"{module}.{name}" for name in names)) if each in BROUGHT), None)
+_OF_SERIES = ("darts.models", "gluonts.torch")
+"""Libraries for series, whose networks Lightning puts on a card unless it is told otherwise."""
+_ACCELERATOR = regex(r"accelerator[\"']?\s{0,4}[:=]\s{0,4}([^\n]{0,12})")
+_CORES = ('"cpu"', "'cpu'")
+
+
+def brought_by(module: str, names: Iterable[str], text: Callable[[], str]) -> str | None:
+    """Return the library that an import of a part of another one needs; None where it needs none, or the program (``text``) lets it have no card."""
+    parts = [each for each in (module, *(f"{module}.{name}" for name in names)) if each in BROUGHT]
+    if parts and module.startswith(_OF_SERIES):
+        program = text()
+        told = _ACCELERATOR.findall(program)
+        is_told_cores = bool(told) and all(each.startswith(_CORES) for each in told)
+        parts = [] if is_told_cores else [each for each in parts if each == module or _is_used(each, program)]
+    return BROUGHT[parts[0]] if parts else None
+
+
+def _is_used(part: str, program: str) -> bool:
+    """Whether a program names a class again that it takes, or takes it under another name."""
+    name = part.rpartition(".")[2]
+    return (
+        len(re.findall(rf"\b{re.escape(name)}\b", program)) > 1
+        or re.search(rf"\b{name}\s{{1,4}}as\s", program) is not None
+    )

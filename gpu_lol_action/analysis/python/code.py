@@ -162,7 +162,7 @@ class PythonCode:
         """Return the top-level names of all modules imported, and of those that stand behind a part of another library."""
         if self._imported is None:
             others = [item for item in self.imports if not item.module.startswith(".")]
-            brought = {brought_by(item.module, item.names) for item in others} - {None}
+            brought = {brought_by(item.module, item.names, self._text) for item in others} - {None}
             self._imported = frozenset(
                 {*(item.module.split(".")[0] for item in others), *(each for each in brought if each)}
             )

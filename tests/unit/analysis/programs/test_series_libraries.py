@@ -35,3 +35,32 @@ def test_networks_for_series_are_trained_on_a_card(checkout: Build, package: str
 )  # fmt: skip
 def test_other_models_of_the_same_libraries_need_none(checkout: Build, package: str, program: str) -> None:
     assert workload(checkout, program, package) == "cpu-only"
+
+
+@pytest.mark.parametrize(
+    ("package", "program"),
+    [
+        ("darts", "from darts.models import NBEATSModel\nmodel = NBEATSModel(input_chunk_length=24, pl_trainer_kwargs={'accelerator': 'cpu'})\nmodel.fit(series)\n"),
+        ("darts", 'from darts.models import NBEATSModel\nmodel = NBEATSModel(input_chunk_length=24, pl_trainer_kwargs=dict(accelerator="cpu"))\nmodel.fit(series)\n'),
+        ("darts", "from darts.models import ARIMA, RNNModel, Theta\nfor kind in (ARIMA, Theta):\n    kind().fit(series)\n"),
+        ("gluonts", "from gluonts.torch import DeepAREstimator\nDeepAREstimator(freq='M', trainer_kwargs={'max_epochs': 5, 'accelerator': 'cpu'}).train(data)\n"),
+        ("gluonts", "from gluonts.torch.model.deepar import DeepAREstimator\nDeepAREstimator(freq='M', trainer_kwargs={'accelerator': 'cpu'}).train(data)\n"),
+    ],
+)  # fmt: skip
+def test_networks_that_are_told_to_use_cores_or_are_not_used_need_no_card(
+    checkout: Build, package: str, program: str
+) -> None:
+    assert workload(checkout, program, package) == "cpu-only"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "from darts.models import ARIMA, RNNModel as Net\nNet(input_chunk_length=24).fit(series)\n",
+        "from darts.models import NBEATSModel\nNBEATSModel(input_chunk_length=24).fit(series)\n",
+        "from darts.models import NBEATSModel\na = NBEATSModel(pl_trainer_kwargs={'accelerator': 'cpu'})\nb = NBEATSModel(pl_trainer_kwargs={'accelerator': 'gpu'})\nb.fit(series)\n",
+        "from darts.models import NBEATSModel\nNBEATSModel(pl_trainer_kwargs={'accelerator': args.accelerator}).fit(series)\n",
+    ],
+)  # fmt: skip
+def test_networks_that_may_use_a_card_do(checkout: Build, program: str) -> None:
+    assert workload(checkout, program, "darts[torch]") == "training"
