@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from gpu_lol_action.domain.patterns import regex
 
@@ -123,27 +123,29 @@ BROUGHT: Mapping[str, str] = {
 }
 
 
-_OF_SERIES = ("darts.models", "gluonts.torch")
+OF_SERIES = ("darts.models", "gluonts.torch")
 """Libraries for series, whose networks Lightning puts on a card unless it is told otherwise."""
 _ACCELERATOR = regex(r"accelerator[\"']?\s{0,4}[:=]\s{0,4}([^\n]{0,12})")
 _CORES = ('"cpu"', "'cpu'")
+_WORD = regex(r"\w{1,100}")
+_RENAMED = regex(r"\b(\w{1,100})[ ]as[ ]")
 
 
-def brought_by(module: str, names: Iterable[str], text: Callable[[], str]) -> str | None:
-    """Return the library that an import of a part of another one needs; None where it needs none, or the program (``text``) lets it have no card."""
-    parts = [each for each in (module, *(f"{module}.{name}" for name in names)) if each in BROUGHT]
-    if parts and module.startswith(_OF_SERIES):
-        program = text()
-        told = _ACCELERATOR.findall(program)
-        is_told_cores = bool(told) and all(each.startswith(_CORES) for each in told)
-        parts = [] if is_told_cores else [each for each in parts if each == module or _is_used(each, program)]
-    return BROUGHT[parts[0]] if parts else None
+def brought_by(module: str, names: Iterable[str]) -> str | None:
+    """Return the library that an import of a part of another one needs; None where it needs none."""
+    return next((BROUGHT[each] for each in (module, *(f"{module}.{name}" for name in names)) if each in BROUGHT), None)
 
 
-def _is_used(part: str, program: str) -> bool:
-    """Whether a program names a class again that it takes, or takes it under another name."""
-    name = part.rpartition(".")[2]
-    return (
-        len(re.findall(rf"\b{re.escape(name)}\b", program)) > 1
-        or re.search(rf"\b{name}\s{{1,4}}as\s", program) is not None
-    )
+def uses_networks_for_series(imports: Iterable[tuple[str, Iterable[str]]], text: str) -> bool:
+    """Whether a program does something with what it takes of these libraries' networks (modules and names), and lets them have a card."""
+    told = _ACCELERATOR.findall(text)
+    if told and all(each.startswith(_CORES) for each in told):
+        return False
+    counted, renamed = Counter(_WORD.findall(text)), frozenset(_RENAMED.findall(text))
+    taken = [
+        name
+        for module, names in imports
+        for name in (*names, "")
+        if (f"{module}.{name}" if name else module) in BROUGHT
+    ]
+    return any(not name or counted[name] > 1 or name in renamed for name in taken)

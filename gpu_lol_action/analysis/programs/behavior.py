@@ -245,7 +245,7 @@ def top_level_gpu_import(source: Source) -> tuple[str, int] | None:
         (
             (item.module, item.line)
             for item in found
-            if item.module.split(".")[0] in GPU_MODULES or brought_by(item.module, item.names, lambda: source.text)
+            if item.module.split(".")[0] in GPU_MODULES or brought_by(item.module, item.names) in source.code.imported()
         ),
         None,
     )

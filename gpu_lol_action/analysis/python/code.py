@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from gpu_lol_action.analysis.formats.gpu_libraries import brought_by
+from gpu_lol_action.analysis.formats.gpu_libraries import OF_SERIES, brought_by, uses_networks_for_series
 from gpu_lol_action.analysis.formats.texts import import_lines, may_give, text_of
 from gpu_lol_action.analysis.python.defaults import Call, Default, Given
 from gpu_lol_action.analysis.python.faulty import parse_mostly
@@ -162,7 +162,10 @@ class PythonCode:
         """Return the top-level names of all modules imported, and of those that stand behind a part of another library."""
         if self._imported is None:
             others = [item for item in self.imports if not item.module.startswith(".")]
-            brought = {brought_by(item.module, item.names, self._text) for item in others} - {None}
+            series = [(item.module, item.names) for item in others if item.module.startswith(OF_SERIES)]
+            is_idle = bool(series) and not uses_networks_for_series(series, self._text())
+            items = [item for item in others if not (is_idle and item.module.startswith(OF_SERIES))]
+            brought = {brought_by(item.module, item.names) for item in items} - {None}
             self._imported = frozenset(
                 {*(item.module.split(".")[0] for item in others), *(each for each in brought if each)}
             )

@@ -28,7 +28,7 @@ _KINDS = {
 MAX_SETTERS = 12
 MAX_HEADS = 12
 """Setters that are looked at, and lines in each other that one may stand under."""
-_HEAD = regex(r"(if|def|async def|with|class)\b(?:[ ]+(.{1,300}?))?:[ \t]*(?:#.*)?")
+_HEAD = regex(r"(if|def|async def|with|class)\b(?:[ ]{1,4}(.{1,300}?))?:[ \t]*(?:#.*)?")
 _MAIN = regex(r"__name__\s{0,4}==\s{0,4}[\"']__main__[\"']")
 _SWITCH = regex(
     r"(?m)^([A-Za-z_]\w{0,60})[ \t]{0,8}(?::[ ]?bool[ ]?)?=[ \t]{0,8}(True|False)[ \t]{0,8}(?:#[^\n]{0,200})?$"
