@@ -24,10 +24,10 @@ MOST_CALLS = 20
 def said_to_trl(checkout: Checkout, run: Run, said: Said) -> Said:
     """Return what is said, with what the run's programs give to TRL's configuration (``GRPOConfig(use_vllm=True)``).
 
-    Where something else tells a value (an option, a configuration, a caller) it is that; of modules beside the run's, none counts, and of
-    several calls that differ none.
+    Where something else tells a value (an option, a configuration, a caller) it is that; of modules beside the run's, none counts. Of several
+    calls that differ none is taken, but where all stand in the script itself (one may be for a quick try): then with less trust.
     """
-    given = _given(checkout, run)
+    given = _given(checkout, run, is_mixed=True)
     if not given:
         return said
     texts = dict(said.texts)
@@ -51,12 +51,17 @@ def given_to_trl(checkout: Checkout, run: Run, name: str, said: Said) -> Setting
     return said.texts.get(name) if is_command or is_parsed else None
 
 
-def _given(checkout: Checkout, run: Run) -> Mapping[str, tuple[Setting, Confidence]]:
-    """Return what the one call that makes such a configuration gives it, and how far to trust that; nothing where calls differ."""
+def _given(checkout: Checkout, run: Run, *, is_mixed: bool = False) -> Mapping[str, tuple[Setting, Confidence]]:
+    """Return what the one call that makes such a configuration gives it, and how far to trust that; nothing where calls differ.
+
+    ``is_mixed``: of the script's own calls the first that says a word counts, with less trust.
+    """
     if run.script is None:
         return {}
     calls = _calls(checkout, run, run.script)
-    if not 0 < len(calls) <= MOST_CALLS or any(_says(each) != _says(calls[0][1]) for _, each in calls):
+    differ = any(_says(each) != _says(calls[0][1]) for _, each in calls)
+    is_own = is_mixed and all(source is run.script for source, _ in calls)
+    if not 0 < len(calls) <= MOST_CALLS or (differ and not is_own):
         return {}
     places = {(source.path, call.line) for source, call in calls}
     scope = scope_of(checkout, run)
@@ -70,7 +75,7 @@ def _given(checkout: Checkout, run: Run) -> Mapping[str, tuple[Setting, Confiden
                 and _stands(setting, places)
                 and not (confidence is Confidence.MEDIUM and scope.is_anothers(setting))
             ):
-                found.setdefault(name, (setting, confidence))
+                found.setdefault(name, (setting, min(confidence, Confidence.MEDIUM) if differ else confidence))
     return found
 
 

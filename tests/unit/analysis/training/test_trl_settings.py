@@ -67,3 +67,11 @@ def test_what_another_module_gives_is_told_as_surely_as_that(checkout: Build) ->
     found = told(checkout, configs_py=configs, grpo_py=main)
     assert (found["rl.engine"].value, found["rl.engine"].confidence) == ("colocated", Confidence.MEDIUM)
     assert found["rl.group"].value == "4"
+
+
+def test_of_the_scripts_own_calls_that_differ_one_is_told_with_less_trust(checkout: Build) -> None:
+    quick = "def build(quick=False):\n    if quick:\n        return GRPOConfig(output_dir='out', max_completion_length=64)\n"
+    main = f"from trl import GRPOConfig, GRPOTrainer\n\n\n{quick}{BESIDE.partition(':')[2]}\n\n{TRAIN.format(args='build()')}"
+    found = told(checkout, grpo_py=main)
+    assert (found["rl.engine"].value, found["rl.engine"].confidence) == ("colocated", Confidence.MEDIUM)
+    assert "training.reference_model" not in found
