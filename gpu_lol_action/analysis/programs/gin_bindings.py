@@ -44,9 +44,15 @@ def known_as(source: Source) -> dict[str, tuple[str, ...]]:
 
 def gin_names(source: Source, function: str, closure: Sequence[Source]) -> tuple[str, ...]:
     """Return the names by which gin knows a program's function or class; none where it does not."""
-    asked = (source, *(other for other in closure[:MAX_EXTERNAL] if other.mentions("external_configurable")))
+    asked = (source, *(other for other in closure[:MAX_EXTERNAL] if _hands_over(other)))
     names = (name for each in asked for name in known_as(each).get(function, ()))
     return tuple(dict.fromkeys(name.replace("/", ".") for name in names))
+
+
+@remembered
+def _hands_over(source: Source) -> bool:
+    """Whether a program may hand somebody else's function to gin: asked of each parameter that is followed."""
+    return source.mentions("external_configurable")
 
 
 def is_of_gin(setting: Setting) -> bool:
