@@ -16,7 +16,6 @@ from dataclasses import replace
 from gpu_lol_action.analysis.files.checkout import Checkout, Source
 from gpu_lol_action.analysis.files.configured_lists import listed_numbers
 from gpu_lol_action.analysis.files.effort import remembered
-from gpu_lol_action.analysis.formats.paths import Form
 from gpu_lol_action.analysis.media.cropped_volumes import crop_findings
 from gpu_lol_action.analysis.media.detectors import built_detector, detector_findings
 from gpu_lol_action.analysis.media.guidance import guidance_findings
@@ -172,12 +171,11 @@ def _trained_part(run: Run, sources: Sequence[Source]) -> Iterator[Finding]:
 
 def _copied(script: Source, trained: str) -> Call | None:
     """Return the call that begins what is trained as a copy of the denoiser (``branch = BranchModel.from_unet(unet)``): of a ControlNet's size, and no small adapter."""
-    is_program = (
-        script.form is Form.PYTHON and script.code is not None
-    )  # lines of a notebook's code are not those of its text
-    calls = script.code.calls_named(*_COPIES_DENOISER) if is_program and script.code is not None else ()
+    code = script.code
+    calls = code.calls_named(*_COPIES_DENOISER) if code is not None else ()
     lines = script.text.split("\n") if calls else []
-    return next((c for c in calls if lines[c.line - 1].partition("=")[0].strip() == trained), None)
+    places = [(call, code.line_of_text(call.line)) for call in calls] if code is not None else []
+    return next((c for c, place in places if place and lines[place - 1].partition("=")[0].strip() == trained), None)
 
 
 @remembered

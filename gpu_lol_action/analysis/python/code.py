@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from array import array
 from collections.abc import Callable, Mapping, Sequence
@@ -287,6 +288,13 @@ class PythonCode:
     def line_of_file(self, line: int) -> int:
         """Return the line of the file on which a line of the text stands: another one in notebooks."""
         return self._lines[line - 1] if 0 < line <= len(self._lines) else line
+
+    def line_of_text(self, line: int) -> int | None:
+        """Return the line of the text on which a line of the file stands: another one in notebooks; None where several stand on it."""
+        if not self._lines:
+            return line if line > 0 else None
+        first = bisect.bisect_left(self._lines, line)
+        return first + 1 if bisect.bisect_right(self._lines, line) - first == 1 else None
 
     def _tree(self) -> Facts:
         if self._facts is None:

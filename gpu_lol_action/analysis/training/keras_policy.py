@@ -74,13 +74,16 @@ def _switches(source: Source) -> Mapping[str, str]:
 
 def _under(source: Source, line: int, values: Mapping[str, str]) -> Sequence[str] | None:
     """Return what a line stands under, from the inside (``def main()``); None where a condition, a loop or a trial may leave it out."""
-    lines = source.text.split("\n")
+    place = source.code.line_of_text(line) if source.code is not None else None
+    if place is None:
+        return None
+    lines = source.text.split("\n")[:place]
     found: list[str] = []
-    bare = lines[line - 1].lstrip()
-    depth = len(lines[line - 1]) - len(bare)
+    bare = lines[-1].lstrip()
+    depth = len(lines[-1]) - len(bare)
     if regex(r"(?:if|else|elif|for|while|try|except)\b").match(bare) is not None:
         return None
-    for above in reversed(lines[: line - 1]):
+    for above in reversed(lines[:-1]):
         bare = above.lstrip()
         if not depth or len(found) > MAX_HEADS:
             break
@@ -123,7 +126,8 @@ def _made(source: Source, call: Call, given: Value) -> Call | None:
     name = regex(r"\s{0,200}(\w{1,60})\s?=[^=]")
     found = []
     for each in code.calls_named(*sorted(_POLICIES)):
-        assigned = name.match(lines[each.line - 1])
+        place = code.line_of_text(each.line)
+        assigned = name.match(lines[place - 1]) if place is not None else None
         is_here = each.line == call.line and given.path is None
         if is_here or (assigned is not None and assigned[1] == given.path and each.owner in {call.owner, given.path}):
             found.append(each)

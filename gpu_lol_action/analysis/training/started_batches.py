@@ -73,7 +73,8 @@ def _of_keras(script: Source, code: PythonCode) -> Sequence[Call]:
     lines = script.text.split("\n")
     used = []
     for call in loaders:
-        assigned = _ASSIGNED.match(lines[call.line - 1])
+        place = code.line_of_text(call.line)
+        assigned = _ASSIGNED.match(lines[place - 1]) if place is not None else None
         if assigned is not None and assigned[1] in names:
             used.append(call)
     return used

@@ -160,8 +160,11 @@ def _is_for_samples(run: Run, setting: Setting) -> bool:
         return False
     if setting.path == "dtype":  # what the pipeline is then given
         return True
-    lines = script.text.split("\n", setting.evidence.line)
-    return _OF_SAMPLES.search(lines[setting.evidence.line - 1][:400]) is not None
+    place = script.code.line_of_text(setting.evidence.line) if script.code is not None else None
+    if place is None:
+        return False
+    lines = script.text.split("\n", place)
+    return _OF_SAMPLES.search(lines[place - 1][:400]) is not None
 
 
 def _untold(run: Run) -> Finding | None:
